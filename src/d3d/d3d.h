@@ -264,6 +264,8 @@ HRESULT d3d_data_get(const struct d3d_data *list, REFGUID guid, UINT *size, void
 void d3d_data_free(struct d3d_data *list);
 
 /* resource.c */
+/* The longest side of a texture of one or two dimensions. */
+UINT d3d_max_texture(const struct d3d_device *d);
 /* Of any dimensions: `depth` is 1 but of three; a 0 of the mips stands for all. */
 HRESULT d3d_texture_create(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc,
                            UINT depth, const D3D11_SUBRESOURCE_DATA *data, DXGI_DDI_PRIMARY_DESC *primary,

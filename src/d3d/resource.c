@@ -16,7 +16,7 @@ enum {
 };
 enum { MAX_VOLUME = 2048, MAX_BUFFER = 1 << 28 };
 
-static UINT max_texture(const struct d3d_device *d)
+UINT d3d_max_texture(const struct d3d_device *d)
 {
     return d->level >= D3D_FEATURE_LEVEL_11_0 ? 16384 : 8192;
 }
@@ -350,7 +350,7 @@ static bool valid_shared(enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc)
 static HRESULT try_texture(struct d3d_device *d, enum d3d_kind kind, const D3D11_TEXTURE2D_DESC *desc,
                            UINT depth, const D3D11_SUBRESOURCE_DATA *data, void **out)
 {
-    UINT most = kind == D3D_TEXTURE3D ? MAX_VOLUME : max_texture(d), all;
+    UINT most = kind == D3D_TEXTURE3D ? MAX_VOLUME : d3d_max_texture(d), all;
     bool cube = desc->MiscFlags & D3D11_RESOURCE_MISC_TEXTURECUBE;
 
     if (out)

@@ -72,6 +72,16 @@ static void drop_buffers(struct swapchain *s)
         d3d_child_bind(&s->primary[i], NULL);
 }
 
+/* They are another's now. */
+static void forget_buffers(struct swapchain *s)
+{
+    memset(s->buffers, 0, sizeof(s->buffers));
+    memset(s->primary, 0, sizeof(s->primary));
+    memset(s->pictures, 0, sizeof(s->pictures));
+    s->spare = s->resolved = NULL;
+    s->presenter = NULL;
+}
+
 static void end_swapchain(struct dxgi_object *o)
 {
     struct swapchain *s = (struct swapchain *)o;
@@ -179,7 +189,7 @@ static HRESULT make_buffers(struct swapchain *s)
     return hr;
 }
 
-/* The size that a chain without one has. */
+/* The size that a chain without one has; false: there is none, or its buffers would be too large. */
 static bool default_size(struct swapchain *s)
 {
     D3DKMT_CURRENTDISPLAYMODE m = {.VidPnSourceId = s->device->adapter->source};
@@ -199,7 +209,7 @@ static bool default_size(struct swapchain *s)
         s->desc.Width = width ? width : 8;
     if (!s->desc.Height)
         s->desc.Height = height ? height : 8;
-    return true;
+    return s->desc.Width <= d3d_max_texture(s->device) && s->desc.Height <= d3d_max_texture(s->device);
 }
 
 static HRESULT check(struct d3d_device *d, const DXGI_SWAP_CHAIN_DESC1 *desc, bool window, bool windowed)
@@ -583,6 +593,7 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_ResizeBuffers(IDXGISwapChain3 *This, UI
 {
     struct swapchain *s = of(This);
     DXGI_SWAP_CHAIN_DESC1 desc = s->desc, old = s->desc;
+    struct swapchain was;
     HRESULT hr;
 
     for (UINT i = 0; i < seen(s); i++)
@@ -605,14 +616,17 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_ResizeBuffers(IDXGISwapChain3 *This, UI
         s->desc = old;
         return DXGI_ERROR_INVALID_CALL;
     }
-    drop_buffers(s);
+    was = *s;
+    forget_buffers(s);
     hr = make_buffers(s);
     if (hr != S_OK) { /* as they were */
         drop_buffers(s);
+        *s = was;
         s->desc = old;
-        make_buffers(s);
+        return hr;
     }
-    return hr;
+    drop_buffers(&was);
+    return S_OK;
 }
 
 HRESULT STDMETHODCALLTYPE dxgi_swapchain_ResizeBuffers1(IDXGISwapChain3 *This, UINT count, UINT width,
