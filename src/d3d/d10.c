@@ -421,7 +421,8 @@ D3D10_FEATURE_LEVEL1 STDMETHODCALLTYPE d10_device_GetFeatureLevel(ID3D10Device1 
 #define D10_SHADER(stage, iface)                                                                             \
     void STDMETHODCALLTYPE d10_device_##stage##SetShader(ID3D10Device1 *This, ID3D10##iface *shader)         \
     {                                                                                                        \
-        d3d_context_##stage##SetShader(context11(This), (ID3D11##iface *)d10_child_of(shader), NULL, 0);     \
+        ID3D11DeviceContext_##stage##SetShader(context11(This), (ID3D11##iface *)d10_child_of(shader), NULL, \
+                                               0);                                                           \
     }                                                                                                        \
     void STDMETHODCALLTYPE d10_device_##stage##GetShader(ID3D10Device1 *This, ID3D10##iface **shader)        \
     {                                                                                                        \
@@ -489,8 +490,8 @@ HRESULT STDMETHODCALLTYPE d10_device_CreateDepthStencilView(ID3D10Device1 *This,
         v.ViewDimension = (D3D11_DSV_DIMENSION)desc->ViewDimension;
         memcpy(&v.Texture2DArray, &desc->Texture2DArray, sizeof(v.Texture2DArray));
     }
-    hr = d3d_device_CreateDepthStencilView(device11(This), (ID3D11Resource *)d10_child_of(resource),
-                                           desc ? &v : NULL, (ID3D11DepthStencilView **)out);
+    hr = ID3D11Device_CreateDepthStencilView(device11(This), (ID3D11Resource *)d10_child_of(resource),
+                                             desc ? &v : NULL, (ID3D11DepthStencilView **)out);
     d10_faces((void **)out, 1);
     return hr;
 }
@@ -500,9 +501,9 @@ HRESULT STDMETHODCALLTYPE d10_device_CreateShaderResourceView1(ID3D10Device1 *Th
                                                                const D3D10_SHADER_RESOURCE_VIEW_DESC1 *desc,
                                                                ID3D10ShaderResourceView1 **out)
 {
-    HRESULT hr = d3d_device_CreateShaderResourceView(device11(This), (ID3D11Resource *)d10_child_of(resource),
-                                                     (const D3D11_SHADER_RESOURCE_VIEW_DESC *)desc,
-                                                     (ID3D11ShaderResourceView **)out);
+    HRESULT hr = ID3D11Device_CreateShaderResourceView(
+        device11(This), (ID3D11Resource *)d10_child_of(resource),
+        (const D3D11_SHADER_RESOURCE_VIEW_DESC *)desc, (ID3D11ShaderResourceView **)out);
 
     d10_faces((void **)out, 1);
     return hr;

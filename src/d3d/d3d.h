@@ -8,7 +8,8 @@
  *  1. A driver is called by one thread at a time: DDI() takes the device's lock. Its callbacks run under it.
  *  2. An object lives while the program has references or the context has it bound; it holds the device while the program
  *     has references.
- *  3. What the program passes is checked before the driver sees it; a refused call changes nothing.
+ *  3. What the program passes is checked before the driver sees it; a refused call changes nothing. Objects of another device are
+ *     refused by the tables that gen.py makes, in front of every method.
  *  4. State objects of one description are one object, as long as it lives: the device has a list of them.
  *  5. A driver's errors come by pfnSetErrorCb. The first that says that the device is gone makes the device removed for ever.
  */
@@ -336,6 +337,23 @@ void d3d_say(struct d3d_device *d, D3D11_MESSAGE_CATEGORY category, D3D11_MESSAG
 /* The same of what a program may not ask for, by the name of its interface and method first. The answer is E_INVALIDARG. */
 HRESULT d3d_refuse(struct d3d_device *d, D3D11_MESSAGE_ID id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Whether an object is another device's, which is said of `what`, the method, and its parameter (from 1); and of `count` of them, which
+ * more than any method takes are not looked at. */
+bool d3d_refuse_foreign(struct d3d_device *d, UINT parameter, const char *what);
+static inline bool d3d_foreign(struct d3d_device *d, const void *object, UINT parameter, const char *what)
+{
+    const struct d3d_child *c = object;
+
+    return c && c->device != d && d3d_refuse_foreign(d, parameter, what);
+}
+static inline bool d3d_foreign_any(struct d3d_device *d, void *const *objects, UINT count, UINT parameter,
+                                   const char *what)
+{
+    for (UINT i = 0; objects && count <= D3D_SLOTS && i < count; i++)
+        if (d3d_foreign(d, objects[i], parameter, what))
+            return true;
+    return false;
+}
 /* What a draw lacks; `what` is the method. */
 void d3d_debug_draw(const struct d3d_context *c, const char *what, bool indexed);
 struct d3d_queue *d3d_queue_create(struct d3d_device *d);

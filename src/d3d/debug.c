@@ -332,6 +332,14 @@ HRESULT d3d_refuse(struct d3d_device *d, D3D11_MESSAGE_ID id, const char *format
     return E_INVALIDARG;
 }
 
+bool d3d_refuse_foreign(struct d3d_device *d, UINT parameter, const char *what)
+{
+    d3d_say(d, D3D11_MESSAGE_CATEGORY_MISCELLANEOUS, D3D11_MESSAGE_SEVERITY_CORRUPTION,
+            (D3D11_MESSAGE_ID)(D3D11_MESSAGE_ID_CORRUPTED_PARAMETER1 + parameter - 1),
+            "%s: parameter %u is an object of another device", what, parameter);
+    return true;
+}
+
 static void say_error(struct d3d_device *d, D3D11_MESSAGE_ID id, const char *what, const char *text)
 {
     d3d_say(d, D3D11_MESSAGE_CATEGORY_EXECUTION, D3D11_MESSAGE_SEVERITY_ERROR, id,

@@ -246,7 +246,7 @@ void STDMETHODCALLTYPE d3d_context_ExecuteCommandList(ID3D11DeviceContext *This,
     struct d3d_child *l = (struct d3d_child *)list;
     struct d3d_context *before = restore ? calloc(1, sizeof(*before)) : NULL;
 
-    if (!l || l->device != context_of(This)->device || (restore && !before)) {
+    if (!l || (restore && !before)) {
         free(before);
         return;
     }
@@ -596,7 +596,7 @@ void STDMETHODCALLTYPE d3d_context_SwapDeviceContextState(ID3D11DeviceContext1 *
 
     if (previous)
         *previous = NULL;
-    if (c->list || !s || s->device != c->device)
+    if (c->list || !s)
         return;
     old = c->state;
     if (old)

@@ -5,7 +5,8 @@ that they do not.
   gen.py HEADER_DIR OUT.h OUT.c SOURCE...
 A class is a prefix and an interface: a function PREFIX_Method in the sources is the method; else BASE_Method is, of a base
 class; else the call is logged once and answers E_NOTIMPL, or nothing. Direct3D 10's device is a face of 11's: what only
-has other types there is passed on to 11's method of the same name, and its objects are faces of 11's (d10.c)."""
+has other types there is passed on to 11's method of the same name, and its objects are faces of 11's (d10.c).
+A method of a device or a context that takes objects is called by way of a check that they are the device's own."""
 import re
 import sys
 
@@ -110,7 +111,7 @@ def passed_on(ret, own, args, target):
     if "_Create" in own:
         count = None  # of what makes, it counts something else: one is made
     before, after = [], []
-    out = ["(ID3D11DeviceContext *)&d10_device_of(This)->context" if "_context_" in target else "(ID3D11Device *)d10_device_of(This)"]
+    out = ["(void *)&d10_device_of(This)->context" if "_context_" in target else "(void *)d10_device_of(This)"]
     for kind, name, _ in names[1:]:
         kind, iface = kind.strip(), re.match(r"ID3D10(\w+) (.*)", kind.strip())
         if iface and iface.group(2) == "*":
@@ -132,6 +133,42 @@ def passed_on(ret, own, args, target):
     return f"static {ret} STDMETHODCALLTYPE {own}({args}) {{ {' '.join(before)} {call} {' '.join(after)} }}"
 
 
+def parameters(args):
+    """Those behind This: each as its type without the name, its name, and what makes it an array."""
+    return [(kind.strip(), name, array) for kind, name, array in
+            (re.match(r"(.*?)(\w+)(\[\d+\])?$", a.strip()).groups() for a in args.split(","))][1:]
+
+
+checks = {}  # the checks that there are, by what they call
+
+
+def checked(prefix, iface, name, ret, args, target):
+    """The function that calls `target` unless an object is another device's; `target` itself, where there is none to look at."""
+    params, foreign, outs, count = parameters(args), [], [], "1"
+    for i, (kind, param, _) in enumerate(params):
+        count = param if param.startswith("Num") and "*" not in kind else count
+        object = re.match(r"(ID3D11|ID3DDeviceContextState)(?!Class)\w* (.*)", kind)
+        where = f"{param}, {{}}{i + 1}, \"{SINCE.get(iface, iface)}::{name}\")"
+        if object and object.group(2) == "*":
+            foreign.append(f"d3d_foreign(d, {where.format('')}")
+        elif object and "const" in object.group(2):
+            foreign.append(f"d3d_foreign_any(d, (void *const *){where.format(count + ', ')}")
+        elif object:
+            outs.append(f"if ({param}) *{param} = NULL;")
+        elif kind == "D3D11_MAPPED_SUBRESOURCE *":
+            outs.append(f"if ({param}) {param}->pData = NULL;")
+    if not foreign or prefix not in ("d3d_device", "d3d_context", "d3d_deferred"):
+        return target
+    if target not in checks:
+        checks[target] = f"own_{target}"
+        device = "(struct d3d_device *)This" if prefix == "d3d_device" else "((struct d3d_context *)This)->device"
+        refused = {"void": "return;", "HRESULT": "return E_INVALIDARG;"}.get(ret, "return 0;")
+        body.append(f"static {ret} STDMETHODCALLTYPE own_{target}({args}) {{ struct d3d_device *d = {device};"
+                    f" if ({' || '.join(foreign)}) {{ {' '.join(outs)} {refused} }}"
+                    f" {'' if ret == 'void' else 'return '}{target}({', '.join(['(void *)This'] + [n for _, n, _ in params])}); }}")
+    return checks[target]
+
+
 def ten_of(name):
     """Where 11 has what is 10's device's: the context first, but for what both have of their own."""
     return ("d3d_device_",) if "PrivateData" in name else ("d3d_context_", "d3d_device_")
@@ -139,11 +176,10 @@ def ten_of(name):
 
 def recorded(name, own, args, target):
     """A method of a deferred context: the call is kept with what it names, and the context's own state is set as it says."""
-    params = [re.match(r"(.*?)(\w+)(\[\d+\])?$", a.strip()).groups() for a in args.split(",")][1:]
+    params = parameters(args)
     counts = [n for kind, n, _ in params if n.startswith("Num") and "*" not in kind]
     fields, sets, plays, last = [], [], [], counts[0] if counts else "1"
     for kind, param, array in params:
-        kind = kind.strip()
         last = param if param in counts else last
         base = re.sub(r"const|\*| ", "", kind)
         if "ClassInstance" in kind:
@@ -190,18 +226,18 @@ for prefix, iface, bases in CLASSES:
         if own in defined:
             header.append(f"{ret} STDMETHODCALLTYPE {own}({args});")
             declared.add(own)
-            rows.append(f"    .{name} = {'(void *)' if name in older else ''}{own},")
+            rows.append(f"    .{name} = (void *){checked(prefix, iface, name, ret, args, own)},")
         elif prefix == "d3d_deferred" and base and ret == "void" and not re.search(r"^([A-Z]{2})?Get[A-Z]|^Swap", name):
             body.append(recorded(name, own, args, base))
-            rows.append(f"    .{name} = {own},")
+            rows.append(f"    .{name} = {checked(prefix, iface, name, ret, args, own)},")
         elif base:
             if base not in done and base not in declared:
                 first = re.sub(r"^\w+ \*This", "void *This", args)
                 header.append(f"{ret} STDMETHODCALLTYPE {base}({first});")
                 done.add(base)
-            rows.append(f"    .{name} = (void *){base},")
+            rows.append(f"    .{name} = (void *){checks.get(base, base)},")
         elif prefix == "d10_device" and (to := next((p + name for p in ten_of(name) if p + name in defined), None)):
-            body.append(passed_on(ret, own, args, to))
+            body.append(passed_on(ret, own, args, checks.get(to, to)))
             rows.append(f"    .{name} = {own},")
         else:
             missing += 1

@@ -224,6 +224,80 @@ static void resource_mistakes(void)
     ID3D11Resource_Release(staging);
 }
 
+/* Objects of the calls' own device, in calls of this one. */
+static void others(const struct calls *c)
+{
+    const D3D11_BUFFER_DESC desc = {.ByteWidth = 16, .BindFlags = D3D11_BIND_CONSTANT_BUFFER};
+    const D3D11_BUFFER_DESC dynamic = {
+        16, D3D11_USAGE_DYNAMIC, D3D11_BIND_CONSTANT_BUFFER, D3D11_CPU_ACCESS_WRITE, 0, 0};
+    ID3D11Buffer *own, *other, *two[2], *bound[2];
+    ID3D11DeviceContext *deferred, *elsewhere;
+    D3D11_MAPPED_SUBRESOURCE m = {(void *)1};
+    ID3D11RenderTargetView *target = (void *)1, *bound_target;
+    ID3D11CommandList *list;
+
+    NEED(ID3D11Device_CreateBuffer(device, &desc, NULL, &own));
+    NEED(ID3D11Device_CreateBuffer(c->device, &desc, NULL, &other));
+    ID3D11DeviceContext_CopyResource(context, (ID3D11Resource *)own, (ID3D11Resource *)other);
+    said("a copy of another's", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER2,
+         "ID3D11DeviceContext::CopyResource: parameter 2 is an object of another device");
+    ID3D11DeviceContext_CopyResource(context, (ID3D11Resource *)other, (ID3D11Resource *)own);
+    said("a copy to another's", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER1, "CopyResource: parameter 1");
+    ID3D11DeviceContext_CopySubresourceRegion(context, (ID3D11Resource *)own, 0, 0, 0, 0,
+                                              (ID3D11Resource *)other, 0, NULL);
+    said("a region of another's", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER6, "CopySubresourceRegion");
+    ID3D11DeviceContext_UpdateSubresource(context, (ID3D11Resource *)other, 0, NULL, "sixteen bytes it is", 0,
+                                          0);
+    said("an update of another's", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER1, "UpdateSubresource");
+    ID3D11DeviceContext_ResolveSubresource(context, (ID3D11Resource *)own, 0, (ID3D11Resource *)c->target, 0,
+                                           DXGI_FORMAT_R8G8B8A8_UNORM);
+    said("resolving another's", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER3, "ResolveSubresource");
+    two[0] = own;
+    two[1] = other;
+    ID3D11DeviceContext_VSSetConstantBuffers(context, 3, 2, two);
+    said("one of two is another's", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER3, "VSSetConstantBuffers");
+    ID3D11DeviceContext_VSGetConstantBuffers(context, 3, 2, bound);
+    want("and neither is bound", !bound[0] && !bound[1], 1);
+    ID3D11DeviceContext_OMSetRenderTargets(context, 0, NULL, NULL);
+    ID3D11DeviceContext_OMSetRenderTargets(context, 1, (ID3D11RenderTargetView *const *)&c->view, NULL);
+    said("another's target", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER2, "OMSetRenderTargets");
+    ID3D11DeviceContext_OMGetRenderTargets(context, 1, &bound_target, NULL);
+    want("is not bound", bound_target == NULL, 1);
+    want("a view of another's",
+         (UINT)ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)c->target, NULL, &target),
+         (UINT)E_INVALIDARG);
+    want("there is none", target == NULL, 1);
+    said("a view of another's", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER1,
+         "ID3D11Device::CreateRenderTargetView");
+    ID3D11Buffer_Release(other);
+    NEED(ID3D11Device_CreateBuffer(c->device, &dynamic, NULL, &other));
+    NEED(ID3D11Device_CreateDeferredContext(device, 0, &deferred));
+    for (int i = 0; i < 2; i++) {
+        m.pData = &m;
+        want("Map of another's",
+             (UINT)ID3D11DeviceContext_Map(i ? deferred : context, (ID3D11Resource *)other, 0,
+                                           D3D11_MAP_WRITE_DISCARD, 0, &m),
+             (UINT)E_INVALIDARG);
+        want("has no memory", m.pData == NULL, 1);
+        said("Map of another's", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER1, "ID3D11DeviceContext::Map");
+    }
+    ID3D11DeviceContext_CSSetConstantBuffers(deferred, 0, 1, &other);
+    said("recording another's", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER3, "CSSetConstantBuffers");
+    NEED(ID3D11Device_CreateDeferredContext(c->device, 0, &elsewhere));
+    NEED(ID3D11DeviceContext_FinishCommandList(elsewhere, FALSE, &list));
+    ID3D11DeviceContext_ExecuteCommandList(context, list, FALSE);
+    said("another's list", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER1, "ExecuteCommandList");
+    ID3D11DeviceContext_ExecuteCommandList(deferred, list, FALSE);
+    said("another's list in a list", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER1, "ExecuteCommandList");
+    ID3D11DeviceContext_Flush(context);
+    want("the device stays", (UINT)ID3D11Device_GetDeviceRemovedReason(device), (UINT)S_OK);
+    ID3D11CommandList_Release(list);
+    ID3D11DeviceContext_Release(elsewhere);
+    ID3D11DeviceContext_Release(deferred);
+    ID3D11Buffer_Release(other);
+    ID3D11Buffer_Release(own);
+}
+
 static void add(D3D11_MESSAGE_SEVERITY severity)
 {
     NEED(ID3D11InfoQueue_AddApplicationMessage(queue, severity, "the program's own"));
@@ -357,6 +431,7 @@ void debug(const struct calls *c, const char *folder)
     state_mistakes();
     shader_mistakes(folder);
     resource_mistakes();
+    others(c);
     filters();
     filters_told();
     breaks();
