@@ -381,7 +381,9 @@ struct aerogpu_stream_output_entry {
  * instances each gets the same element of the stream; 0: the stream has one for each vertex. Row 27 begins with a number whose bit n
  * says that pixel shaders compare the third coordinate with the depth that sampler n reads: 1 where it is no more, else 0; and one that is
  * 1 if table fog goes by w, 0 if by depth. The bits of its third say the same of those that read depth as a number, which all four components
- * have then; and those of its fourth of those whose colours are decoded from sRGB after they were sampled. */
+ * have then; and those of its fourth of those whose colours are decoded from sRGB after they were sampled. Row 28, by their fourth component,
+ * is added to positions that vertex shaders wrote, after planes cut: where pixels have their centres at whole numbers, 1 / width and
+ * -1 / height of the viewport. */
 #define AEROGPU_EXT_PACKETS(P)                                                                               \
     P(0x8000, EXT_DESTROY_CONTEXT, ext_destroy_context, 16, NONE, hdr, 4, KERNEL, "ends a context")          \
     P(0x8001, EXT_BUFFER_ADDRESS, ext_buffer_address, 32, NONE, hdr, 4, SHARE,                               \
@@ -439,7 +441,8 @@ enum aerogpu_d3d9_row {
     AEROGPU_D3D9_ROW_PROJECTED = 22,
     AEROGPU_D3D9_ROW_INSTANCES = 23,
     AEROGPU_D3D9_ROW_SAMPLING = 27,
-    AEROGPU_D3D9_ROWS = 28
+    AEROGPU_D3D9_ROW_CENTRE = 28,
+    AEROGPU_D3D9_ROWS = 29
 };
 enum aerogpu_query_kind {
     AEROGPU_QUERY_SAMPLES = 0,

@@ -138,6 +138,7 @@ int main(void)
     with_device("more", check_more);
     with_device("presenting", check_presenting);
     with_device("samples", check_samples);
+    with_device("edges", check_edges);
     with_device("screen", check_screen);
     with_device("rules", check_rules);
     with_device("errors", check_errors);

@@ -63,6 +63,7 @@ void check_errors(void);
 void check_more(void);
 void check_presenting(void);
 void check_samples(void);
+void check_edges(void);
 void check_screen(void);
 void check_rules(void);
 void check_life(void);

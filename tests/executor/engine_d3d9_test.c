@@ -757,7 +757,31 @@ RIG_TEST(clip_planes)
     assert_int_equal(rig_pixel(r, 20, 60), BLUE);
     assert_int_equal(rig_pixel(r, 20, 40), RED);
     d3d9_values(r, AEROGPU_D3D9_ROWS, planes[0], 1);
-    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "row slots 28 + 1, there are 28");
+    rig_expect_error(r, AEROGPU_ERROR_CMD_DECODE, "row slots 29 + 1, there are 29");
+}
+
+/* Positions are moved as far as w says, and planes cut where they were before. */
+RIG_TEST(moved_positions)
+{
+    struct rig *r = rig_of(state);
+    const struct rig_vertex v[] = {RECT(-1, -1, 0, 1, 0, RED)};
+    const float plane[4] = {-1, 0, 0, -0.5f}, by[4] = {0.5f, 0, 0, 0}; /* nothing is right of -0.5 */
+
+    rig_make_target(r);
+    coloured(r, "colour_ps_2_0.d3d9", v, 6);
+    d3d9_values(r, AEROGPU_D3D9_ROW_CENTRE, by, 1);
+    d3d9_values(r, AEROGPU_D3D9_ROW_CLIP, plane, 1);
+    for (uint32_t planes = 0; planes < 2; planes++) {
+        render_state(r, D3DRS_CLIPPLANEENABLE, planes);
+        rig_clear(r, 1, BLUE, 0, 0);
+        rig_draw(r, 6, 0);
+        rig_present(r);
+        rig_run_ok(r);
+        assert_int_equal(rig_pixel(r, 12, 40), BLUE);
+        assert_int_equal(rig_pixel(r, 20, 40), RED);
+        assert_int_equal(rig_pixel(r, 44, 40), planes ? BLUE : RED);
+        assert_int_equal(rig_pixel(r, 52, 40), BLUE);
+    }
 }
 
 /* Positions of each vertex, colours of each instance, or of two. */

@@ -483,6 +483,7 @@ static void fill_params(const struct exec_context *c, struct shader_d3d9_params 
     p->point_size_max = as_float(c->rs[D3DRS_POINTSIZE_MAX]);
     memcpy(p->bump, c->d3d9[AEROGPU_D3D9_ROW_BUMP], sizeof(p->bump));
     memcpy(p->clip, c->d3d9[AEROGPU_D3D9_ROW_CLIP], sizeof(p->clip));
+    memcpy(p->centre, c->d3d9[AEROGPU_D3D9_ROW_CENTRE], sizeof(p->centre));
 }
 
 static int d3d9_block(struct exec_engine *g, const struct exec_context *c, const struct shader_info *info,

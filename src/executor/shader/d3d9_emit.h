@@ -15,8 +15,9 @@
 #include "executor/shader/shader.h"
 #include "executor/shader/spirv_build.h"
 
-#define D3D9_FOG_LOCATION 10u /* after the ten input registers of a ps_3_0 */
-#define D3D9_PARAMS_CLIP  ((uint32_t)(offsetof(struct shader_d3d9_params, clip) / 16))
+#define D3D9_FOG_LOCATION  10u /* after the ten input registers of a ps_3_0 */
+#define D3D9_PARAMS_CLIP   ((uint32_t)(offsetof(struct shader_d3d9_params, clip) / 16))
+#define D3D9_PARAMS_CENTRE ((uint32_t)(offsetof(struct shader_d3d9_params, centre) / 16))
 
 struct d3d9_block { /* an open if, loop or rep */
     uint16_t opcode;

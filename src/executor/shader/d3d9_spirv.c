@@ -307,13 +307,22 @@ static void clip_distances(struct d3d9_emit *t, uint32_t position)
     spirv_capability(&t->b, SpvCapabilityClipDistance);
 }
 
+/* What the viewport cuts is where it is then: the viewport itself stays at whole numbers, which matters to samples beside centres. */
+static uint32_t centred(struct d3d9_emit *t, uint32_t position)
+{
+    uint32_t by = SPIRV_VALUE(&t->b, SpvOpVectorTimesScalar, t->t_vec4, d3d9_params(t, D3D9_PARAMS_CENTRE),
+                              d3d9_component(t, position, 3));
+
+    return SPIRV_VALUE(&t->b, SpvOpFAdd, t->t_vec4, position, by);
+}
+
 static void vertex_end(struct d3d9_emit *t, const struct shader *pixel)
 {
     const struct d3d9_declaration *d = find_output(t->p, D3D9_USAGE_POSITION, 0);
     uint32_t position = load_output(t, d->index), out, size;
 
     out = interface_variable(t, SpvStorageClassOutput, t->t_vec4, SpvDecorationBuiltIn, SpvBuiltInPosition);
-    SPIRV_OP(&t->b, code, SpvOpStore, out, position);
+    SPIRV_OP(&t->b, code, SpvOpStore, out, centred(t, position));
     if (t->v.clip_planes)
         clip_distances(t, position);
     if (t->v.points) {

@@ -13,8 +13,8 @@
  *  2. A shader never changes after shader_create; every function here may be called from any thread.
  *  3. Descriptor set numbers are fixed per stage: VS 0, PS 1, GS 2, HS 3, DS 4, CS 0; bindings are 0..n-1 in the order
  *     of shader_info.descriptors (binding i is descriptors[i].binding == i). Entry point "main".
- *  4. Coordinates are Direct3D's: the pipeline flips y with a negative viewport height, depth is 0..1. D3D9 pixel
- *     centres (the half-pixel offset) are the viewport's matter too.
+ *  4. Coordinates are Direct3D's: the pipeline flips y with a negative viewport height, depth is 0..1. Vertex shaders
+ *     of Direct3D 9 move positions to their pixels' centres, as the parameters say.
  *  5. Equal shader_link_key()s give equal words.
  */
 #pragma once
@@ -122,6 +122,7 @@ struct shader_d3d9_params {
     float reserved;
     float bump[8][2][4]; /* texture stages: {MAT00, MAT01, MAT10, MAT11}, {LSCALE, LOFFSET, 0, 0} */
     float clip[6][4];    /* vertex shader: planes in clip space */
+    float centre[4];     /* and what positions are moved by */
 };
 
 enum shader_primitive { /* of GS input and output, and HS patches */

@@ -82,6 +82,14 @@ static void plain_states(struct umd9_device *d, bool plain)
                  .value = d->sample_mask = UINT32_MAX);
 }
 
+/* The next draw has its own anew. */
+static void plain_rows(struct umd9_device *d)
+{
+    static const float none[4];
+
+    umd9_set_rows(d, AEROGPU_D3D9_ROW_CENTRE, none, 1);
+}
+
 static void plain_sampler(struct umd9_device *d, bool plain, bool linear)
 {
     const struct {
@@ -127,6 +135,7 @@ static HRESULT stretch(struct umd9_device *d, const D3DDDIARG_BLT *a)
     target = umd9_target(d, dst, a->DstSubResourceIndex);
     texture = src->samples > 1 ? umd9_source(d, src) : umd9_target(d, src, a->SrcSubResourceIndex);
     umd9_set_scissor(d, false, &d->scissor);
+    plain_rows(d);
     plain_states(d, true);
     plain_sampler(d, true, a->Flags.Linear);
     umd9_bind_shaders(d, d->quad_vs, d->quad_ps, d->quad_layout);

@@ -356,10 +356,14 @@ static void bind_constants(struct umd9_device *d, struct umd9_registers *r, uint
 
 /* ---- what shaders depend on beside them ------------------------------------- */
 
+bool umd9_has_rows(const struct umd9_device *d)
+{
+    return d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_D3D9);
+}
+
 void umd9_set_rows(struct umd9_device *d, uint32_t first, const void *values, uint32_t count)
 {
-    if (!memcmp(d->rows[first], values, count * 16) ||
-        !(d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_D3D9)))
+    if (!memcmp(d->rows[first], values, count * 16) || !umd9_has_rows(d))
         return;
     memcpy(d->rows[first], values, count * 16);
     umd9_room(d, 16 * count + 64);

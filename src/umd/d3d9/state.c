@@ -216,16 +216,18 @@ static HRESULT APIENTRY set_z_range(HANDLE h, CONST D3DDDIARG_ZRANGE *a)
     return S_OK;
 }
 
-/* Direct3D 9's pixels have their centres at whole numbers: the picture is half a pixel to the right and down. */
+/* Direct3D 9's pixels have their centres at whole numbers: what is drawn is half a pixel to the right and down, but its viewport is not.
+ * Where the device cannot say that, the viewport is, too, and cuts through pixels' samples. */
 void umd9_bind_viewport(struct umd9_device *d)
 {
     const D3DDDIARG_VIEWPORTINFO *v = &d->viewport;
+    const float width = (float)v->Width, height = (float)v->Height, by = umd9_has_rows(d) ? 0 : 0.5f;
 
+    umd9_set_rows(d, AEROGPU_D3D9_ROW_CENTRE, (float[4]){1 / width, -1 / height}, 1);
     umd9_room(d, 64);
-    ABI_EMIT(&d->stream, SET_VIEWPORT, set_viewport, .x = abi_f32((float)v->X + 0.5f),
-             .y = abi_f32((float)v->Y + 0.5f), .width = abi_f32((float)v->Width),
-             .height = abi_f32((float)v->Height), .min_depth = abi_f32(d->z.MinZ),
-             .max_depth = abi_f32(d->z.MaxZ));
+    ABI_EMIT(&d->stream, SET_VIEWPORT, set_viewport, .x = abi_f32((float)v->X + by),
+             .y = abi_f32((float)v->Y + by), .width = abi_f32(width), .height = abi_f32(height),
+             .min_depth = abi_f32(d->z.MinZ), .max_depth = abi_f32(d->z.MaxZ));
     d->viewport_changed = false;
 }
 

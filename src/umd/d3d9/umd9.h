@@ -311,7 +311,8 @@ void umd9_set_scissor(struct umd9_device *d, bool on, const RECT *r);
 void umd9_bind_viewport(struct umd9_device *d);
 /* The first texture and sampler, as the program set them. */
 void umd9_bind_texture(struct umd9_device *d);
-/* Gives the device rows of EXT_SET_D3D9_VALUES, unless it has them. */
+/* Gives the device rows of EXT_SET_D3D9_VALUES, unless it has them; some devices have none. */
+bool umd9_has_rows(const struct umd9_device *d);
 void umd9_set_rows(struct umd9_device *d, uint32_t first, const void *values, uint32_t count);
 /* Whether what is before or behind the range of depth is cut away. */
 void umd9_bind_clipping(struct umd9_device *d);
