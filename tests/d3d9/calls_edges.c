@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_edges.c: where a viewport ends, in targets of one sample and of several. */
+/* calls_edges.c: where a viewport ends, in targets of one sample and of several; and that pictures which are stretched depend on nothing
+ * that draws depend on. */
 #include "calls.h"
 
 enum how { SCREEN, WORLD, VS_1_1, VS_2_0, VS_3_0, HOWS };
@@ -177,9 +178,66 @@ static void edges_of(enum how how)
         IDirect3DPixelShader9_Release(pixel);
 }
 
+/* ---- stretched ------------------------------------------------------------------------------ */
+
+/* A grey square becomes as large as the target, and has the colour that it had. */
+static void stretched(void)
+{
+    IDirect3DSurface9 *square, *back;
+
+    OK(IDirect3DDevice9Ex_GetRenderTarget(dev, 0, &back));
+    OK(IDirect3DDevice9Ex_CreateRenderTarget(dev, 8, 8, D3DFMT_X8R8G8B8, D3DMULTISAMPLE_NONE, 0, FALSE,
+                                             &square, NULL));
+    OK(IDirect3DDevice9Ex_ColorFill(dev, square, NULL, 0xFF808080));
+    OK(IDirect3DDevice9Ex_StretchRect(dev, square, NULL, back, NULL, D3DTEXF_POINT));
+    PIXEL(0, 0, 0x808080, 0);
+    PIXEL(SIDE - 1, SIDE - 1, 0x808080, 0);
+    IDirect3DSurface9_Release(square);
+    IDirect3DSurface9_Release(back);
+}
+
+static void after_planes(void)
+{
+    static const float nothing[4] = {0, 0, 0, -1},
+                       corners[4][2] = {{0, 0}, {SIDE, 0}, {0, SIDE}, {SIDE, SIDE}};
+
+    OK(IDirect3DDevice9Ex_SetClipPlane(dev, 0, nothing));
+    OK(IDirect3DDevice9Ex_SetRenderState(dev, D3DRS_CLIPPLANEENABLE, 1));
+    clear(0xFF0000FF);
+    OK(IDirect3DDevice9Ex_SetFVF(dev, D3DFVF_XYZ));
+    draw(WORLD, &whole, D3DPT_TRIANGLESTRIP, 2, corners, 4);
+    PIXEL(4, 4, 0x0000FF, 0);
+    stretched();
+    OK(IDirect3DDevice9Ex_SetRenderState(dev, D3DRS_CLIPPLANEENABLE, 0));
+}
+
+/* Textures whose colours are decoded, and compared with, by shaders. */
+static void after_sampling(void)
+{
+    static const uint16_t grey[4] = {0x7BEF, 0x7BEF, 0x7BEF, 0x7BEF};
+    IDirect3DTexture9 *t = texture(2, 2, D3DFMT_R5G6B5, D3DPOOL_DEFAULT, grey, 4), *depth;
+
+    OK(IDirect3DDevice9Ex_CreateTexture(dev, SIDE, SIDE, 1, D3DUSAGE_DEPTHSTENCIL, D3DFMT_D24X8,
+                                        D3DPOOL_DEFAULT, &depth, NULL));
+    OK(IDirect3DDevice9Ex_SetSamplerState(dev, 0, D3DSAMP_SRGBTEXTURE, TRUE));
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, (IDirect3DBaseTexture9 *)t));
+    quad(0, 0, SIDE, SIDE, 0.5f, 0xFFFFFFFF);
+    stretched();
+    OK(IDirect3DDevice9Ex_SetSamplerState(dev, 0, D3DSAMP_SRGBTEXTURE, FALSE));
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, (IDirect3DBaseTexture9 *)depth));
+    quad(0, 0, SIDE, SIDE, 0.5f, 0xFFFFFFFF);
+    stretched();
+    OK(IDirect3DDevice9Ex_SetTexture(dev, 0, NULL));
+    IDirect3DTexture9_Release(t);
+    IDirect3DTexture9_Release(depth);
+}
+
 void check_edges(void)
 {
     OK(IDirect3DDevice9Ex_SetRenderState(dev, D3DRS_LIGHTING, FALSE));
     for (int how = 0; how < HOWS; how++)
         edges_of((enum how)how);
+    OK(IDirect3DDevice9Ex_SetViewport(dev, &whole));
+    after_planes();
+    after_sampling();
 }

@@ -70,7 +70,8 @@ static void plain_states(struct umd9_device *d, bool plain)
     } states[] = {{D3DRS_ZENABLE, 0},          {D3DRS_ZWRITEENABLE, 0}, {D3DRS_ALPHATESTENABLE, 0},
                   {D3DRS_ALPHABLENDENABLE, 0}, {D3DRS_FOGENABLE, 0},    {D3DRS_STENCILENABLE, 0},
                   {D3DRS_CULLMODE, 1},         {D3DRS_FILLMODE, 3},     {D3DRS_COLORWRITEENABLE, 15},
-                  {D3DRS_SRGBWRITEENABLE, 0},  {D3DRS_SHADEMODE, 2},    {D3DRS_ADAPTIVETESS_Y, 0}};
+                  {D3DRS_SRGBWRITEENABLE, 0},  {D3DRS_SHADEMODE, 2},    {D3DRS_ADAPTIVETESS_Y, 0},
+                  {D3DRS_CLIPPLANEENABLE, 0}};
 
     umd9_room(d, 64 * sizeof(states) / sizeof(states[0]));
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
@@ -88,6 +89,7 @@ static void plain_rows(struct umd9_device *d)
     static const float none[4];
 
     umd9_set_rows(d, AEROGPU_D3D9_ROW_CENTRE, none, 1);
+    umd9_set_rows(d, AEROGPU_D3D9_ROW_SAMPLING, none, 1);
 }
 
 static void plain_sampler(struct umd9_device *d, bool plain, bool linear)
