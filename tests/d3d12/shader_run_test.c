@@ -99,6 +99,14 @@ static void plain(struct program *p, uint32_t opcode)
     end(p);
 }
 
+static void set(struct program *p, uint32_t n, uint32_t v)
+{
+    op(p, 54, 0);
+    out(p, n);
+    number(p, v);
+    end(p);
+}
+
 static void declare_temps(struct program *p, uint32_t n)
 {
     op(p, SM4_OP_DCL_TEMPS, 0);
@@ -268,6 +276,109 @@ TEST(numbers_are_what_direct3d_says)
             assert_int_equal(x.written[3], ALL);
             assert_int_equal(x.written[2], 0);
         }
+}
+
+/* Arithmetic flushes what is too small to be normal, on its way in and out, and moves do not; what may do either is not known. */
+TEST(denormals_are_flushed_by_arithmetic_alone)
+{
+    enum { TINY = 5, MINUS_TINY = (int)0x80000005u, LEAST = 0x00800000, HALF = 0x3f000000 };
+    static const struct {
+        const char *name;
+        uint32_t op, bits, sources, of[3], want;
+        bool known;
+    } all[] = {
+        {"mov", 54, 0, 1, {TINY}, TINY, true},
+        {"movc", 55, 0, 3, {TINY, TINY, 8}, TINY, true},
+        {"or", 60, 0, 2, {TINY, 0}, TINY, true},
+        {"mul of one", 56, 0, 2, {TINY, 0x7e800000}, 0, true},
+        {"mul of less than nothing", 56, 0, 2, {0x3f800000, (uint32_t)MINUS_TINY}, 0x80000000, true},
+        {"mul to one", 56, 0, 2, {LEAST, HALF}, 0, true},
+        {"add to one", 0, 0, 2, {LEAST + 1, LEAST | 1u << 31}, 0, true},
+        {"mad", 50, 0, 3, {LEAST, HALF, TINY}, 0, true},
+        {"rcp", 129, 0, 1, {TINY}, INF, true},
+        {"sqrt", 75, 0, 1, {TINY}, 0, true},
+        {"log", 47, 0, 1, {TINY}, 0xff800000, true},
+        {"ne", 57, 0, 2, {TINY, 0}, 0, true},
+        {"lt", 49, 0, 2, {0, TINY}, 0, true},
+        {"ge", 29, 0, 2, {(uint32_t)MINUS_TINY, TINY}, UINT32_MAX, true},
+        {"round_pi", 66, 0, 1, {TINY}, 0, true},
+        {"dp2", 15, 0, 2, {TINY, 0x7e800000}, 0, true},
+        {"sincos", 77, 0, 1, {TINY}, 0, true},
+        {"min", 51, 0, 2, {TINY, 0x3f800000}, 0, false},
+        {"min of another", 51, 0, 2, {TINY, 0xbf800000}, 0xbf800000, true},
+        {"max", 52, 0, 2, {TINY, 0xbf800000}, 0, false},
+        {"mov_sat", 54, 1 << 13, 1, {TINY}, 0, false},
+        {"mov -", 54, 1, 1, {TINY}, 0, false},
+        {"mul_sat", 56, 1 << 13, 2, {TINY, 0x7e800000}, 0, true},
+    };
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct shader_run x = {0};
+        struct program p;
+
+        begin(&p, VERTEX);
+        op(&p, all[i].op, all[i].bits & 1 << 13);
+        out(&p, 0);
+        if (all[i].op == 77)
+            word(&p, SM4_NULL << 12);
+        for (uint32_t k = 0; k < all[i].sources; k++) {
+            x.in[k][0] = x.in[k][1] = x.in[k][2] = x.in[k][3] = (struct shader_value){all[i].of[k], true};
+            word(&p, SWIZZLE | XYZW << 4 | SM4_INPUT << 12 | 1 << 20 | (all[i].bits & 1) << 31);
+            if (all[i].bits & 1)
+                word(&p, 1 << 6 | 1);
+            word(&p, k);
+        }
+        end(&p);
+        assert_true(run(&p, &x));
+        if (x.out[0][1].known != all[i].known || (all[i].known && x.out[0][1].bits != all[i].want))
+            fail_msg("%s: %s %08x", all[i].name, x.out[0][1].known ? "known" : "unknown", x.out[0][1].bits);
+    }
+}
+
+/* Where Direct3D bounds no error devices differ, and nothing is said. */
+TEST(what_devices_differ_in_is_unknown)
+{
+    static const struct {
+        const char *name;
+        uint32_t op, of;
+        bool known;
+    } all[] = {
+        {"exp of an end", 25, INF, false},
+        {"exp of too much", 25, 0x43000000, false},       /* 128 */
+        {"exp of nearly too much", 25, 0x42fe0000, true}, /* 127 */
+        {"exp to a denormal", 25, 0xc2fe0000, false},     /* -127 */
+        {"exp of much less", 25, 0xc47a0000, false},      /* -1000 */
+        {"exp to nothing", 25, 0xff800000, true},
+        {"log of less than nothing", 47, 0xbf800000, false},
+        {"log of nothing", 47, 0, true},
+        {"rsq of nothing", 68, 0, false},
+        {"rsq of a denormal", 68, 5, false},
+        {"rsq of less than nothing", 68, 0xbf800000, false},
+        {"rsq", 68, 0x3f800000, true},
+        {"sqrt of less than nothing", 75, 0xbf800000, false},
+        {"sqrt of nothing", 75, 0x80000000, true},
+        {"sincos of 100 pi", 77, 0x439d1463, true},
+        {"sincos of more", 77, 0x439d2000, false},
+        {"sincos of less", 77, 0xcd8f0d18, false}, /* -3e8 */
+        {"sincos without end", 77, INF, false},
+        {"frc that is rounded up", 26, 0x80800000, false},
+    };
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct shader_run x = {0};
+        struct program p;
+
+        begin(&p, VERTEX);
+        op(&p, all[i].op, 0);
+        out(&p, 0);
+        if (all[i].op == 77)
+            out(&p, 1);
+        number(&p, all[i].of);
+        end(&p);
+        assert_true(run(&p, &x));
+        if (x.out[0][0].known != all[i].known || (all[i].op == 77 && x.out[1][0].known != all[i].known))
+            fail_msg("%s: %s", all[i].name, x.out[0][0].known ? "known" : "unknown");
+    }
 }
 
 /* What is not computed is not known; nor is any of what is there only for pixels. */
@@ -682,6 +793,115 @@ TEST(loops_end_where_they_are_broken)
     assert_in_range(x.steps, SHADER_STEPS, SHADER_STEPS + 1);
 }
 
+static void label(struct program *p, uint32_t v)
+{
+    op(p, SM4_OP_CASE, 0);
+    number(p, v);
+    end(p);
+}
+
+/* switch (v) { case 0: case 4: o0 = 1; break; case 7: switch (v) { default: o1 = 9; break; } o0 = 2; break; default: o0 = 3; }, o2 = 7 */
+static void switches(struct program *p, uint32_t input, uint32_t component)
+{
+    begin(p, VERTEX);
+    op(p, SM4_OP_SWITCH, 0);
+    reg(p, ONE, component, SM4_INPUT, input);
+    end(p);
+    label(p, 0);
+    label(p, 4);
+    set(p, 0, 1);
+    plain(p, 2); /* break */
+    label(p, 7);
+    op(p, SM4_OP_SWITCH, 0);
+    reg(p, ONE, component, SM4_INPUT, input);
+    end(p);
+    plain(p, SM4_OP_DEFAULT);
+    set(p, 1, 9);
+    plain(p, 2);
+    plain(p, SM4_OP_ENDSWITCH);
+    set(p, 0, 2);
+    plain(p, 2);
+    plain(p, SM4_OP_DEFAULT);
+    set(p, 0, 3);
+    plain(p, 2);
+    plain(p, SM4_OP_ENDSWITCH);
+    set(p, 2, 7);
+}
+
+TEST(switches_go_where_their_labels_say)
+{
+    static const struct {
+        uint32_t input, component, is;
+        bool inner;
+    } all[] = {{0, 0, 1, false}, {1, 0, 1, false}, {1, 3, 2, true}, {1, 1, 3, false}}; /* 0, 4, 7, 5 */
+    struct shader_run x = {0};
+    struct program p;
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        switches(&p, all[i].input, all[i].component);
+        assert_true(run(&p, &x));
+        is_row(x.out[0], all[i].is, all[i].is, all[i].is, all[i].is);
+        assert_int_equal(x.out[1][0].known, all[i].inner);
+        is_row(x.out[2], 7, 7, 7, 7);
+    }
+    switches(&p, 9, 0); /* of which nobody knows */
+    assert_true(run(&p, &x));
+    is_unknown(x.out[0]);
+    is_unknown(x.out[1]);
+    is_row(x.out[2], 7, 7, 7, 7);
+    begin(&p, VERTEX); /* no label is it, and there is no default */
+    op(&p, SM4_OP_SWITCH, 0);
+    number(&p, 3);
+    end(&p);
+    label(&p, 2);
+    set(&p, 0, 1);
+    plain(&p, 2);
+    plain(&p, SM4_OP_ENDSWITCH);
+    set(&p, 1, 2);
+    assert_true(run(&p, &x));
+    is_unknown(x.out[0]);
+    is_row(x.out[1], 2, 2, 2, 2);
+}
+
+/* break in a switch leaves it, and continue the loop around; who may leave a loop or not ends what is known. */
+TEST(switches_in_loops)
+{
+    for (uint32_t unknown = 0; unknown < 2; unknown++) {
+        struct shader_run x = {0};
+        struct program p;
+
+        begin(&p, VERTEX);
+        declare_temps(&p, 1);
+        op(&p, 54, 0);
+        reg(&p, MASK, ALL, SM4_TEMP, 0);
+        number(&p, 0);
+        end(&p);
+        plain(&p, SM4_OP_LOOP);
+        op(&p, 30, 0); /* iadd r0, r0, 1 */
+        reg(&p, MASK, ALL, SM4_TEMP, 0);
+        reg(&p, SWIZZLE, XYZW, SM4_TEMP, 0);
+        number(&p, 1);
+        end(&p);
+        op(&p, SM4_OP_SWITCH, 0);
+        reg(&p, ONE, 0, unknown ? SM4_INPUT : SM4_TEMP, unknown ? 9 : 0);
+        end(&p);
+        label(&p, 5);
+        plain(&p, 2); /* break: behind the switch */
+        plain(&p, SM4_OP_DEFAULT);
+        plain(&p, 7); /* continue */
+        plain(&p, SM4_OP_ENDSWITCH);
+        plain(&p, 2); /* break: behind the loop */
+        plain(&p, SM4_OP_ENDLOOP);
+        op(&p, 54, 0);
+        out(&p, 0);
+        reg(&p, SWIZZLE, XYZW, SM4_TEMP, 0);
+        end(&p);
+        assert_int_equal(run(&p, &x), !unknown);
+        if (!unknown)
+            is_row(x.out[0], 5, 5, 5, 5);
+    }
+}
+
 TEST(pixels_are_discarded)
 {
     static const struct {
@@ -829,9 +1049,10 @@ TEST(what_cannot_be_run_is_refused)
     end(&p);
     plain(&p, SM4_OP_RET);
     assert_null(code_of(&p));
-    for (size_t i = 0; i < 4; i++) { /* what is not ended, or not begun */
+    for (size_t i = 0; i < 6; i++) { /* what is not ended, or not begun */
         begin(&p, VERTEX);
-        plain(&p, ((const uint32_t[]){SM4_OP_LOOP, SM4_OP_ELSE, SM4_OP_ENDIF, SM4_OP_ENDLOOP})[i]);
+        plain(&p, ((const uint32_t[]){SM4_OP_LOOP, SM4_OP_ELSE, SM4_OP_ENDIF, SM4_OP_ENDLOOP, SM4_OP_DEFAULT,
+                                      SM4_OP_ENDSWITCH})[i]);
         assert_null(code_of(&p));
     }
     begin(&p, VERTEX);

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/dxbc/sm4_tokens.h"
+#include "d3d12/view/shader_ops.h"
 
 #define MAX_INSTRUCTIONS 8192
 #define MAX_TEMPS        4096
@@ -14,74 +15,11 @@
 #define MAX_RANGES       256
 #define NOWHERE          UINT32_MAX
 
-enum op { /* as sm4_ops has them */
-          ADD = 0,
-          AND = 1,
-          BREAK = 2,
-          BREAKC = 3,
-          CONTINUE = 7,
-          CONTINUEC = 8,
-          DIV = 14,
-          DP2 = 15,
-          DP3 = 16,
-          DP4 = 17,
-          EQ = 24,
-          EXP = 25,
-          FRC = 26,
-          FTOI = 27,
-          FTOU = 28,
-          GE = 29,
-          IADD = 30,
-          IEQ = 32,
-          IGE = 33,
-          ILT = 34,
-          IMAD = 35,
-          IMAX = 36,
-          IMIN = 37,
-          IMUL = 38,
-          INE = 39,
-          INEG = 40,
-          ISHL = 41,
-          ISHR = 42,
-          ITOF = 43,
-          LOG = 47,
-          LT = 49,
-          MAD = 50,
-          MIN = 51,
-          MAX = 52,
-          MOV = 54,
-          MOVC = 55,
-          MUL = 56,
-          NE = 57,
-          NOP = 58,
-          NOT = 59,
-          OR = 60,
-          RETC = 63,
-          ROUND_NE = 64,
-          ROUND_NI = 65,
-          ROUND_PI = 66,
-          ROUND_Z = 67,
-          RSQ = 68,
-          SQRT = 75,
-          SINCOS = 77,
-          UDIV = 78,
-          ULT = 79,
-          UGE = 80,
-          UMUL = 81,
-          UMAD = 82,
-          UMAX = 83,
-          UMIN = 84,
-          USHR = 85,
-          UTOF = 86,
-          XOR = 87,
-          RCP = 129,
-          LD_RAW = 165,
-          LD_STRUCTURED = 167
-};
-
 struct step {
     struct sm4_instruction i;
-    uint32_t other; /* of a branch: the step of its else or end; of a loop its end, of an end its beginning */
+    /* Of a branch the step of its else or end, of a loop or switch its end, of an end its beginning; of break and continue the loop
+     * or switch. */
+    uint32_t other;
 };
 
 struct range { /* of registers that the program declares; before model 5.1 one, whose number it has */
@@ -105,6 +43,7 @@ struct state {
     const struct shader_code *c;
     struct shader_run *x;
     struct shader_value (*r)[4];
+    uint32_t n; /* steps so far */
 };
 
 /* ---- decoding ------------------------------------------------------------ */
@@ -156,7 +95,26 @@ static bool declare(struct shader_code *c, const struct sm4_instruction *i)
     }
 }
 
-/* Where branches and loops go. */
+static bool is_closed_by(uint32_t open, uint32_t end)
+{
+    return open == SM4_OP_LOOP     ? end == SM4_OP_ENDLOOP
+           : open == SM4_OP_SWITCH ? end == SM4_OP_ENDSWITCH
+                                   : end == SM4_OP_ENDIF;
+}
+
+/* The innermost of what is open that `op`, a break or continue, is about. */
+static uint32_t leaves(const struct shader_code *c, const uint32_t *open, size_t depth, uint32_t op)
+{
+    while (depth--) {
+        const uint32_t o = c->steps[open[depth]].i.opcode;
+
+        if (o == SM4_OP_LOOP || (o == SM4_OP_SWITCH && (op == BREAK || op == BREAKC)))
+            return open[depth];
+    }
+    return NOWHERE;
+}
+
+/* Where branches, switches and loops go. */
 static bool tie(struct shader_code *c)
 {
     uint32_t open[64];
@@ -164,37 +122,44 @@ static bool tie(struct shader_code *c)
 
     for (uint32_t k = 0; k < c->num; k++) {
         struct step *s = &c->steps[k];
+        const uint32_t in = depth ? c->steps[open[depth - 1]].i.opcode : NOWHERE;
 
         s->other = NOWHERE;
         switch (s->i.opcode) {
-        case SM4_OP_SWITCH:
-            return false;
         case SM4_OP_IF:
         case SM4_OP_LOOP:
+        case SM4_OP_SWITCH:
             if (depth == 64)
                 return false;
             open[depth++] = k;
             break;
         case SM4_OP_ELSE:
-            if (!depth || c->steps[open[depth - 1]].i.opcode != SM4_OP_IF)
+            if (in != SM4_OP_IF)
                 return false;
             c->steps[open[depth - 1]].other = k;
             open[depth - 1] = k;
             break;
+        case SM4_OP_CASE:
+        case SM4_OP_DEFAULT:
+            if (in != SM4_OP_SWITCH)
+                return false;
+            break;
         case SM4_OP_ENDIF:
         case SM4_OP_ENDLOOP:
-            if (!depth ||
-                (c->steps[open[depth - 1]].i.opcode == SM4_OP_LOOP) != (s->i.opcode == SM4_OP_ENDLOOP))
+        case SM4_OP_ENDSWITCH:
+            if (!depth || !is_closed_by(in, s->i.opcode))
                 return false;
             c->steps[open[--depth]].other = k;
             s->other = open[depth];
             break;
+        case BREAK:
+        case BREAKC:
+        case CONTINUE:
+        case CONTINUEC:
+            s->other = leaves(c, open, depth, s->i.opcode);
+            break;
         default:
-            for (size_t d = depth; d-- && s->other == NOWHERE &&
-                                   (s->i.opcode == BREAK || s->i.opcode == BREAKC ||
-                                    s->i.opcode == CONTINUE || s->i.opcode == CONTINUEC);)
-                if (c->steps[open[d]].i.opcode == SM4_OP_LOOP)
-                    s->other = open[d];
+            break;
         }
     }
     return !depth;
@@ -256,22 +221,6 @@ void shader_code_free(struct shader_code *c)
 }
 
 /* ---- operands ------------------------------------------------------------ */
-
-static float f_of(uint32_t u)
-{
-    float f;
-
-    memcpy(&f, &u, 4);
-    return f;
-}
-
-static uint32_t u_of(float f)
-{
-    uint32_t u;
-
-    memcpy(&u, &f, 4);
-    return u;
-}
 
 static bool read_at(struct state *s, const struct sm4_operand *o, struct shader_value *four);
 
@@ -386,19 +335,23 @@ static bool read_at(struct state *s, const struct sm4_operand *o, struct shader_
     return true;
 }
 
-static void read_operand(struct state *s, const struct sm4_operand *o, bool integer,
+static void read_operand(struct state *s, const struct sm4_operand *o, enum shader_kind kind,
                          struct shader_value *four)
 {
     read_at(s, o, four);
-    for (unsigned k = 0; k < 4 && o->modifier; k++) {
-        if (integer) {
+    for (unsigned k = 0; k < 4; k++) {
+        if (kind == SHADER_INTEGERS) {
             four[k].bits = o->modifier & 1 ? 0 - four[k].bits : four[k].bits;
             continue;
         }
+        if (kind == SHADER_MOVES && o->modifier && shader_denormal(four[k].bits)) /* which may flush it */
+            four[k].known = false;
         if (o->modifier & 2)
             four[k].bits &= 0x7fffffffu;
         if (o->modifier & 1)
             four[k].bits ^= 0x80000000u;
+        if (kind == SHADER_FLOATS)
+            four[k].bits = shader_bits(shader_flushed(shader_float(four[k].bits)));
     }
 }
 
@@ -426,8 +379,10 @@ static void write_operand(struct state *s, const struct sm4_instruction *i, unsi
     for (unsigned k = 0; k < 4; k++)
         if (mask >> k & 1) {
             p[k] = four[k];
-            if (i->token >> 13 & 1 && p[k].known) /* saturated */
-                p[k].bits = u_of(fminf(fmaxf(f_of(p[k].bits), 0), 1));
+            if (!(i->token >> 13 & 1) || !p[k].known) /* not saturated */
+                continue;
+            p[k].known = !shader_denormal(p[k].bits); /* of a move, which may flush it */
+            p[k].bits = shader_bits(fminf(fmaxf(shader_float(p[k].bits), 0), 1));
         }
     if (s->x->wrote && index_of(s, o, 0, &number))
         s->x->wrote(s->x->wrote_ctx, i->at,
@@ -438,85 +393,6 @@ static void write_operand(struct state *s, const struct sm4_instruction *i, unsi
 }
 
 /* ---- arithmetic ---------------------------------------------------------- */
-
-static bool is_integer(uint32_t op)
-{
-    return op == AND || (op >= IADD && op <= ITOF && op != SM4_OP_IF) || op == NOT || op == OR ||
-           (op >= UDIV && op <= XOR);
-}
-
-static uint32_t truth(bool b)
-{
-    return b ? UINT32_MAX : 0;
-}
-
-/* clang-format off */
-static bool floats(uint32_t op, float a, float b, float c, uint32_t *out)
-{
-    float r;
-
-    switch (op) {
-    case ADD: r = a + b; break;
-    case DIV: r = a / b; break;
-    case MUL: r = a * b; break;
-    case MAD: r = a * b + c; break;
-    case MIN: r = fminf(a, b); break;
-    case MAX: r = fmaxf(a, b); break;
-    case EXP: r = exp2f(a); break;
-    case LOG: r = log2f(a); break;
-    case FRC: r = a - floorf(a); break;
-    case ROUND_NE: r = nearbyintf(a); break;
-    case ROUND_NI: r = floorf(a); break;
-    case ROUND_PI: r = ceilf(a); break;
-    case ROUND_Z: r = truncf(a); break;
-    case RSQ: r = 1 / sqrtf(a); break;
-    case SQRT: r = sqrtf(a); break;
-    case RCP: r = 1 / a; break;
-    case EQ: *out = truth(a == b); return true;
-    case NE: *out = truth(a != b); return true;
-    case LT: *out = truth(a < b); return true;
-    case GE: *out = truth(a >= b); return true;
-    case FTOI: *out = isnan(a) ? 0 : a >= 2147483647.0f ? INT32_MAX : a <= -2147483648.0f ? (uint32_t)INT32_MIN : (uint32_t)(int32_t)a; return true;
-    case FTOU: *out = !(a > 0) ? 0 : a >= 4294967295.0f ? UINT32_MAX : (uint32_t)a; return true;
-    default: return false;
-    }
-    *out = u_of(r);
-    return true;
-}
-
-static bool integers(uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t *out)
-{
-    const int32_t x = (int32_t)a, y = (int32_t)b;
-
-    switch (op) {
-    case MOV: *out = a; break;
-    case AND: *out = a & b; break;
-    case OR: *out = a | b; break;
-    case XOR: *out = a ^ b; break;
-    case NOT: *out = ~a; break;
-    case IADD: *out = a + b; break;
-    case IMAD: case UMAD: *out = a * b + c; break;
-    case IMAX: *out = x > y ? a : b; break;
-    case IMIN: *out = x < y ? a : b; break;
-    case UMAX: *out = a > b ? a : b; break;
-    case UMIN: *out = a < b ? a : b; break;
-    case INEG: *out = 0 - a; break;
-    case ISHL: *out = a << (b & 31); break;
-    case ISHR: *out = (uint32_t)(x >> (b & 31)); break;
-    case USHR: *out = a >> (b & 31); break;
-    case IEQ: *out = truth(a == b); break;
-    case INE: *out = truth(a != b); break;
-    case ILT: *out = truth(x < y); break;
-    case IGE: *out = truth(x >= y); break;
-    case ULT: *out = truth(a < b); break;
-    case UGE: *out = truth(a >= b); break;
-    case ITOF: *out = u_of((float)x); break;
-    case UTOF: *out = u_of((float)a); break;
-    default: return false;
-    }
-    return true;
-}
-/* clang-format on */
 
 static unsigned sources(const struct sm4_instruction *i)
 {
@@ -555,9 +431,7 @@ static struct shader_value one(const struct state *s, uint32_t op, unsigned n, s
     }
     for (unsigned k = 0; k < n; k++)
         out.known &= v[k].known;
-    if (out.known && !integers(op, v[0].bits, v[1].bits, v[2].bits, &out.bits) &&
-        !floats(op, f_of(v[0].bits), f_of(v[1].bits), f_of(v[2].bits), &out.bits))
-        out.known = false;
+    out.known = out.known && shader_op(op, v[0].bits, v[1].bits, v[2].bits, &out.bits);
     return out;
 }
 
@@ -570,7 +444,7 @@ static void compute(struct state *s, const struct sm4_instruction *i)
         memset(out, 0, sizeof(out));
     } else {
         for (unsigned k = 0; k < n; k++)
-            read_operand(s, &i->operands[first + k], is_integer(i->opcode), in[k]);
+            read_operand(s, &i->operands[first + k], shader_kind(i->opcode), in[k]);
         for (unsigned k = 0; k < 4; k++)
             out[k] = one(s, i->opcode, n, (struct shader_value[]){in[0][k], in[1][k], in[2][k]});
     }
@@ -582,15 +456,15 @@ static void dot(struct state *s, const struct sm4_instruction *i, unsigned n)
     struct shader_value a[4], b[4], sum = {0, true}, out[4];
     float f = 0;
 
-    read_operand(s, &i->operands[1], false, a);
-    read_operand(s, &i->operands[2], false, b);
+    read_operand(s, &i->operands[1], SHADER_FLOATS, a);
+    read_operand(s, &i->operands[2], SHADER_FLOATS, b);
     for (unsigned k = 0; k < n; k++) {
         if (s->c->pixel && is_nothing(&a[k], &b[k]))
             continue;
         sum.known &= a[k].known && b[k].known;
-        f += f_of(a[k].bits) * f_of(b[k].bits);
+        f = shader_flushed(f + shader_flushed(shader_float(a[k].bits) * shader_float(b[k].bits)));
     }
-    sum.bits = u_of(f);
+    sum.bits = shader_bits(f);
     for (unsigned k = 0; k < 4; k++)
         out[k] = sum;
     write_operand(s, i, 0, out);
@@ -602,9 +476,9 @@ static void pair(struct state *s, const struct sm4_instruction *i)
     struct shader_value a[4], b[4] = {0}, first[4] = {0}, second[4] = {0};
     const bool two = i->operand_count == 4;
 
-    read_operand(s, &i->operands[2], i->opcode != SINCOS, a);
+    read_operand(s, &i->operands[2], i->opcode == SINCOS ? SHADER_FLOATS : SHADER_INTEGERS, a);
     if (two)
-        read_operand(s, &i->operands[3], true, b);
+        read_operand(s, &i->operands[3], SHADER_INTEGERS, b);
     for (unsigned k = 0; k < 4; k++) {
         const uint64_t u = (uint64_t)a[k].bits * b[k].bits;
         const int64_t n = (int64_t)(int32_t)a[k].bits * (int32_t)b[k].bits;
@@ -612,8 +486,10 @@ static void pair(struct state *s, const struct sm4_instruction *i)
         first[k].known = second[k].known = a[k].known && (!two || b[k].known);
         switch (i->opcode) {
         case SINCOS:
-            first[k].bits = u_of(sinf(f_of(a[k].bits)));
-            second[k].bits = u_of(cosf(f_of(a[k].bits)));
+            first[k].bits = shader_bits(shader_flushed(sinf(shader_float(a[k].bits))));
+            second[k].bits = shader_bits(shader_flushed(cosf(shader_float(a[k].bits))));
+            if (fabsf(shader_float(a[k].bits)) > SHADER_SINCOS_MOST)
+                first[k].known = second[k].known = false;
             break;
         case UDIV:
             first[k].bits = b[k].bits ? a[k].bits / b[k].bits : UINT32_MAX;
@@ -643,9 +519,9 @@ static void load(struct state *s, const struct sm4_instruction *i)
     struct shader_place at;
     uint32_t stride;
 
-    read_operand(s, &i->operands[1], true, a);
+    read_operand(s, &i->operands[1], SHADER_INTEGERS, a);
     if (structured)
-        read_operand(s, &i->operands[2], true, b);
+        read_operand(s, &i->operands[2], SHADER_INTEGERS, b);
     if (t->type == SM4_RESOURCE && s->x->buffer && place_in_range(s, t, &at, &stride) && a[0].known &&
         (!structured || b[0].known))
         for (unsigned k = 0; k < 4; k++)
@@ -683,26 +559,29 @@ static int condition(struct state *s, const struct sm4_instruction *i)
 {
     struct shader_value four[4];
 
-    read_operand(s, &i->operands[0], true, four);
+    read_operand(s, &i->operands[0], SHADER_INTEGERS, four);
     return four[0].known ? (four[0].bits != 0) == (i->token >> 18 & 1) : -1;
 }
 
-/* From a branch of which nobody knows whether it is taken, to its end: what it writes is unknown, and it must neither return nor loop
- * out of itself. The step behind, or NOWHERE. */
-static uint32_t doubt(struct state *s, uint32_t at)
+/* From a branch or switch of which nobody knows what is taken, to its end: what it writes is unknown, and it must neither return nor
+ * loop out of itself. The step behind, or NOWHERE. */
+static uint32_t doubt(struct state *s, const uint32_t from)
 {
     static const struct shader_value unknown[4];
     uint32_t depth = 0;
 
-    for (; at < s->c->num; at++) {
-        const struct sm4_instruction *i = &s->c->steps[at].i;
+    for (uint32_t at = from; at < s->c->num; at++, s->n++) {
+        const struct step *p = &s->c->steps[at];
+        const struct sm4_instruction *i = &p->i;
         const char *f = sm4_ops[i->opcode].format;
 
         switch (i->opcode) {
         case SM4_OP_IF:
+        case SM4_OP_SWITCH:
             depth++;
             break;
         case SM4_OP_ENDIF:
+        case SM4_OP_ENDSWITCH:
             if (!--depth)
                 return at + 1;
             break;
@@ -710,10 +589,13 @@ static uint32_t doubt(struct state *s, uint32_t at)
             if (s->x->discard == SHADER_KEEPS)
                 s->x->discard = SHADER_MAY_DISCARD;
             break;
-        case SM4_OP_RET:
-        case RETC:
         case BREAK:
         case BREAKC:
+            if (p->other == NOWHERE || p->other < from)
+                return NOWHERE;
+            break;
+        case SM4_OP_RET:
+        case RETC:
         case CONTINUE:
         case CONTINUEC:
         case SM4_OP_LOOP:
@@ -724,6 +606,31 @@ static uint32_t doubt(struct state *s, uint32_t at)
         }
     }
     return NOWHERE;
+}
+
+/* Of a switch: the step of the label that is taken. */
+static uint32_t chosen(struct state *s, uint32_t from)
+{
+    const struct step *steps = s->c->steps;
+    struct shader_value four[4];
+    uint32_t depth = 0, otherwise = steps[from].other;
+
+    read_operand(s, &steps[from].i.operands[0], SHADER_INTEGERS, four);
+    if (!four[0].known)
+        return doubt(s, from);
+    for (uint32_t at = from; at < steps[from].other; at++, s->n++) {
+        const struct sm4_instruction *i = &steps[at].i;
+
+        if (i->opcode == SM4_OP_SWITCH)
+            depth++;
+        else if (i->opcode == SM4_OP_ENDSWITCH)
+            depth--;
+        else if (depth == 1 && i->opcode == SM4_OP_DEFAULT)
+            otherwise = at;
+        else if (depth == 1 && i->opcode == SM4_OP_CASE && i->operands[0].value[0] == four[0].bits)
+            return at;
+    }
+    return otherwise;
 }
 
 /* The step behind `at`, or NOWHERE: that is not known; `num`: the end. */
@@ -749,8 +656,9 @@ static uint32_t step(struct state *s, uint32_t at)
     case SM4_OP_IF:
         holds = condition(s, &p->i);
         return holds < 0 ? doubt(s, at) : holds ? at + 1 : p->other + 1;
+    case SM4_OP_SWITCH:
+        return chosen(s, at);
     case SM4_OP_ELSE:
-        return p->other + 1;
     case SM4_OP_ENDLOOP:
         return p->other + 1;
     case BREAKC:
@@ -767,6 +675,9 @@ static uint32_t step(struct state *s, uint32_t at)
         return p->other == NOWHERE ? NOWHERE : p->other + 1;
     case SM4_OP_LOOP:
     case SM4_OP_ENDIF:
+    case SM4_OP_CASE:
+    case SM4_OP_DEFAULT:
+    case SM4_OP_ENDSWITCH:
     case NOP:
         return at + 1;
     default:
@@ -797,14 +708,14 @@ static void find_written(const struct shader_code *c, struct shader_run *x)
 bool shader_run(const struct shader_code *c, struct shader_run *x)
 {
     struct state s = {.c = c, .x = x, .r = calloc(c->registers + 1, sizeof(*s.r))};
-    uint32_t at = 0, n = 0;
+    uint32_t at = 0;
 
     memset(x->out, 0, sizeof(x->out));
     x->discard = SHADER_KEEPS;
     find_written(c, x);
-    while (s.r && at < c->num && n++ < SHADER_STEPS)
+    while (s.r && at < c->num && s.n++ < SHADER_STEPS)
         at = step(&s, at);
-    x->steps += n;
+    x->steps += s.n;
     free(s.r);
     if (s.r && at == c->num)
         return true;
