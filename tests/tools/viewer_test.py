@@ -101,6 +101,21 @@ const table = {index: 1, kind: "table", ranges: [{kind: "SRV", register: 2, coun
 out.used = [{kind: "texture", register: 4, space: 1}, {kind: "texture", register: 5, space: 1}, {kind: "texture", register: 4, space: 0},
   {kind: "typed UAV", register: 4, space: 1}].map(b => isUsed(table, [b]));
 out.doubts = doubtsOf(%(draw)d, [], [], {method: "DrawInstanced", args: {VertexCountPerInstance: 0}}, null).certain;
+// What is said of a draw that does something else than to write colours: certain, and what may be wrong.
+const saidOf = f => { const say = [], may = []; f(t => say.push(t), t => may.push(t)); return [say.length, may.length]; };
+const plainBlend = {BlendEnable: 1, SrcBlend: "D3D12_BLEND_ZERO", DestBlend: "D3D12_BLEND_ONE", BlendOp: "D3D12_BLEND_OP_ADD", SrcBlendAlpha: "D3D12_BLEND_ZERO", DestBlendAlpha: "D3D12_BLEND_ONE",
+  BlendOpAlpha: "D3D12_BLEND_OP_ADD", RenderTargetWriteMask: 15}, writes = {out: [{semantic: "SV_Target", index: 0}]};
+const black0 = {targets: [{target: 0, values: [0, 0, 0, 1]}]};
+const ofTarget = (t, k, besides, px) => saidOf((say, may) => doubtsOfTarget(k, {}, {...plainBlend, ...t}, px || null, writes, null, new Map(), [1, 1, 1, 1], null, besides, say, may));
+out.right = {nothing: ofTarget({}, 0, false), alpha: ofTarget({SrcBlendAlpha: "D3D12_BLEND_ONE"}, 0, false), noAlpha: ofTarget({SrcBlendAlpha: "D3D12_BLEND_ONE", RenderTargetWriteMask: 7}, 0, false),
+  black: ofTarget({BlendEnable: 0}, 0, false, black0), mask: ofTarget({RenderTargetWriteMask: 0}, 0, false), besides: ofTarget({RenderTargetWriteMask: 0}, 0, true), alphaAlone: ofTarget({RenderTargetWriteMask: 8}, 0, false),
+  second: ofTarget({}, 1, false)};
+const keep = {StencilFailOp: "D3D12_STENCIL_OP_KEEP", StencilDepthFailOp: "D3D12_STENCIL_OP_KEEP", StencilPassOp: "D3D12_STENCIL_OP_KEEP"}, counts = {...keep, StencilPassOp: "D3D12_STENCIL_OP_REPLACE"};
+out.depths = [{DepthEnable: 1, DepthWriteMask: "D3D12_DEPTH_WRITE_MASK_ALL"}, {DepthEnable: 1, DepthWriteMask: "D3D12_DEPTH_WRITE_MASK_ZERO"}, {StencilEnable: 1, StencilWriteMask: 255, FrontFace: keep, BackFace: counts},
+  {StencilEnable: 1, StencilWriteMask: 255, FrontFace: keep, BackFace: keep}, {StencilEnable: 1, StencilWriteMask: 0, FrontFace: counts, BackFace: counts}].map(depth => isWritingDepth({depth}));
+const pipelineOf = pDesc => ({call: {call: 0, method: "CreateGraphicsPipelineState", args: {pDesc}}}), areas = d => d.filter(x => /target|viewport|scissor/.test(x)).length;
+const doubtsWith = (lines, pDesc) => areas(doubtsOf(%(draw)d, lines, [], {method: "DrawInstanced", args: {VertexCountPerInstance: 3}}, pDesc && pipelineOf(pDesc)).certain);
+out.others = [doubtsWith([]), doubtsWith([{role: "binding", stage: "pixel", kind: "structured UAV", register: 1, space: 0, count: 1}]), doubtsWith([], {StreamOutput: {NumEntries: 1, RasterizedStream: 4294967295}})];
 }</script>
 """
 BLACK = """
@@ -119,8 +134,8 @@ out.part = [...document.querySelectorAll("#side .place")].map(p => p.textContent
 # What the page says of each draw of the workload "black", by the name that it prints.
 BLACK_SAID = {"fine": None, "culled": "every triangle faces back, and such are culled", "away": "every triangle lies outside of what is seen", "depth": "the depth target was cleared to 0 last",
               "no-depth": "the depth test is on, and no depth target", "scissor": "a scissor rectangle is empty", "scissor-away": "the scissor rectangle lies outside of the target",
-              "no-scissor": "no scissor rectangle is set", "blend": "blending takes nothing of what the shader writes to target 0: its factor is ZERO", "black": "the result is 0",
-              "mask": "no channel of target 0 is written", "nan": "every triangle has a corner whose position is no number", "flat-w": "every triangle lies behind the eye: w is 0 or less", "inked": "the pixel shader writes black to every pixel of target 0: (0 0 0 1)",
+              "no-scissor": "no scissor rectangle is set", "blend": "may: blending takes nothing of what the shader writes to target 0: its factor is ZERO", "black": "and nothing of what was there: the result is 0",
+              "mask": "no channel of target 0 is written", "nan": "every triangle has a corner whose position is no number", "flat-w": "every triangle lies behind the eye: w is 0 or less", "inked": "may: the pixel shader writes black to every pixel of target 0: (0 0 0 1)",
               "zero-constants": "may: the vertex shader's transform (b0) holds zeros alone", "unbound": "nothing is bound to root parameter 0", "other-root": "the root signature that is set is #",
               "null-view": "names no resource", "no-view": "descriptors where nothing was ever put", "unwritten": "was written by no call that is known", "stride": "has a stride of 0",
               "no-buffer": "no vertex buffer is set in slot 0, from which POSITION comes", "behind": "vertices 0 to 5 are drawn, the buffer in slot 0 has 3",
@@ -131,7 +146,7 @@ BLACK_SAID = {"fine": None, "culled": "every triangle faces back, and such are c
               "indirect": "InstanceCount is 0", "bundle": "no scissor rectangle is set", "no-constants": "nothing is bound to root parameter 0, which a shader uses",
               "few-constants": "which are root constants, some were never set", "degenerate": "every triangle is without an area", "too-few": "2 vertices are not enough for one primitive of TRIANGLELIST",
               "no-vertex": "VertexCountPerInstance is 0", "never": "the depth test never passes", "stencil-never": "the stencil test never passes",
-              "clear-ink": "its factor is SRC_ALPHA, and alpha is 0 in every pixel", "alpha-alone": "of target 0 alpha alone is written", "behind-eye": "every triangle lies behind the eye",
+              "clear-ink": "its factor is SRC_ALPHA, and alpha is 0 in every pixel", "alpha-alone": "may: of target 0 alpha alone is written", "behind-eye": "every triangle lies behind the eye",
               "deep": "in front of or behind the depth that is seen", "factor": "its factor is BLEND_FACTOR, and nothing of what was there", "index-away": "index 900 names a vertex behind the end of a buffer",
               "no-command": "no command is executed", "counted-none": "no command is executed", "no-view-of-target": "target 0 is a descriptor where nothing was ever put",
               "null-target": "target 0 is a view of no resource", "writes-none": "1 targets are bound, the pipeline writes 0", "other-heap": "lies in heap #", "state": "is read by a shader and in state COPY_DEST",
@@ -236,6 +251,10 @@ def inside_a_draw(work):
     check("a draw that lacks nothing has no doubts", "doubts" not in out["parts"], out["parts"].get("doubts"))
     check("what a draw lacks is said", all(any(w in d for d in out["doubts"]) for w in (
         "VertexCountPerInstance is 0", "no pipeline", "no render target", "no viewport", "no scissor", "no root signature")), out["doubts"])
+    check("what only black, alpha or other targets are written by may be meant", out["right"] == {"nothing": [1, 0], "alpha": [0, 1], "noAlpha": [1, 0], "black": [0, 1], "mask": [1, 0], "besides": [0, 1],
+          "alphaAlone": [0, 1], "second": [0, 1]}, out["right"])
+    check("depth and stencil are written", out["depths"] == [True, False, True, False, False], out["depths"])
+    check("who streams out or writes where it likes needs no target", out["others"] == [3, 2, 0], out["others"])
     check("of root parameters those that a shader uses are missed", out["used"] == [True, False, False, False], out["used"])
     check("keys are listed", all(w in out["help"] for w in ("the next draw", "the frame before", "copy the address")), out["help"])
     check("the address can be copied", out.get("copied") == f"call={draw}", out.get("copied"))

@@ -186,6 +186,31 @@ function doubtsOfArea(area, targets, lines, say) {
   else if (v && sees && v.Width > 0 && v.Height > 0 && (r.left >= v.TopLeftX + v.Width || r.top >= v.TopLeftY + v.Height || r.right <= v.TopLeftX || r.bottom <= v.TopLeftY)) say("the scissor rectangle lies outside of the viewport", scissor);
 }
 
+// ---- what is done besides
+
+const isStreamed = p => !!(p.streams && p.streams.NumEntries);
+
+// Whether a query counts what the draw at call `i` does, on its list.
+function isCounted(i) {
+  for (let k = i - 1, ended = 0, n = 0; k >= 0 && n < CALLS_LOOKED_AT; k--, n++) {
+    if (selfOf(k) !== selfOf(i)) continue;
+    if (/\.Reset\(/.test(lines[k])) return false;
+    if (/\.EndQuery\(/.test(lines[k]) && !/TIMESTAMP/.test(lines[k])) ended++;
+    else if (/\.BeginQuery\(/.test(lines[k]) && !ended--) return true;
+  }
+  return false;
+}
+
+// Whether a right draw may leave targets alone, or be bound to none: what is written by shaders, streamed out or counted is all that is meant.
+function isMeantForOthers(i, p, lines) {
+  return isStreamed(p) || lines.some(l => l.role === "binding" && /UAV/.test(l.kind)) || lines.some(l => l.role === "shader" && /^\s*(?:\d+:?\s+)*dcl_u(?:av|nordered)/m.test(listingOf(l))) || isCounted(i);
+}
+
+function isWritingDepth(p) {
+  const d = p.depth, ops = d ? [d.FrontFace, d.BackFace].filter(f => f).flatMap(f => [f.StencilFailOp, f.StencilDepthFailOp, f.StencilPassOp]) : [];
+  return !!d && !!((d.DepthEnable && /ALL/.test(d.DepthWriteMask)) || (d.StencilEnable && d.StencilWriteMask && ops.some(o => short(o) !== "KEEP")));
+}
+
 // ---- what pixels become
 
 // What a blend factor is for the first three components, as far as it is known: 0, 1, or undefined.
@@ -198,38 +223,48 @@ function factorOf(name, colour, alpha, before, constant) {
 
 const LETTERS_OF = mask => [...MASKS].filter((c, i) => mask >> i & 1).join("");
 
-function doubtsOfTarget(k, p, t, pixel, shader, view, written, constant, factor, say, may) {
+// Whether blending leaves alpha as it is.
+function keepsAlpha(t, alpha, constant) {
+  const of = f => factorOf(short(f), undefined, alpha, undefined, constant && [constant[3], constant[3], constant[3]]);
+  return !(t.RenderTargetWriteMask & 8) || (/^(ADD|REV_SUBTRACT)$/.test(short(t.BlendOpAlpha)) && (alpha === 0 || of(t.SrcBlendAlpha) === 0) && of(t.DestBlendAlpha) === 1);
+}
+
+// `besides`: something else is done than targets are written. Black, or alpha alone, can be what is meant.
+function doubtsOfTarget(k, p, t, pixel, shader, view, written, constant, factor, besides, say, may) {
   const px = pixel && pixel.targets.find(x => x.target === k), mask = t.RenderTargetWriteMask & 15, cleared = view ? clearedTo(view, written) : null, before = cleared && cleared.colour;
-  if (!mask) return void (p.depth && p.depth.DepthEnable && /ALL/.test(p.depth.DepthWriteMask) ? may : say)(`no channel of target ${k} is written: its mask is 0`); // where depth is, that may be all that is meant
-  if (shader && !shader.out.some(e => /^SV_Target/i.test(e.semantic) && e.index === k)) return void say(`the pixel shader writes nothing to target ${k}`);
-  if (!(mask & 7)) return void say(`of target ${k} alpha alone is written: its mask is ${mask}`);
+  const other = shader && shader.out.some(e => /^SV_Target/i.test(e.semantic));
+  if (!mask) return void (besides ? may : say)(`no channel of target ${k} is written: its mask is 0`);
+  if (shader && !shader.out.some(e => /^SV_Target/i.test(e.semantic) && e.index === k)) return void (besides || other ? may : say)(`the pixel shader writes nothing to target ${k}`);
+  if (!(mask & 7)) return void may(`of target ${k} alpha alone is written: its mask is ${mask}`);
   if (t.LogicOpEnable) return /NOOP/.test(t.LogicOp) ? void say(`the logic operation on target ${k} leaves it as it is`) : undefined;
   const colour = px && px.values, alpha = px ? px.values[3] : undefined, op = short(t.BlendOp), channels = [0, 1, 2].filter(c => mask >> c & 1);
   const black = v => typeof v === "number" && v <= 0 || v === "NaN" || v === "-Infinity", said = colour && `(${colour.map(number).join(" ")})`;
   const dark = before && channels.every(c => before[c] === 0), by = cleared ? `, by call ${cleared.call}` : "";
   if (!t.BlendEnable) {
-    if (colour && channels.every(c => black(colour[c]))) say(channels.length < 3 ? `of target ${k} only ${LETTERS_OF(mask)} is written, and the pixel shader writes ${said} to every pixel` : `the pixel shader writes black to every pixel of target ${k}: ${said}`);
+    if (colour && channels.every(c => black(colour[c]))) may(channels.length < 3 ? `of target ${k} only ${LETTERS_OF(mask)} is written, and the pixel shader writes ${said} to every pixel` : `the pixel shader writes black to every pixel of target ${k}: ${said}`);
     return;
   }
   const source = factorOf(short(t.SrcBlend), colour, alpha, before, constant), dest = factorOf(short(t.DestBlend), colour, alpha, before, constant), name = `its factor is ${short(t.SrcBlend)}`;
   const at = short(t.SrcBlend) === "BLEND_FACTOR" ? factor : null;
-  if (/^(MIN|MAX)$/.test(op)) { if (op === "MIN" && dark) say(`blending takes the least of what the shader writes to target ${k} and of what is there, which was cleared to 0${by}`); return; }
+  const leaves = keepsAlpha(t, alpha, constant), tell = leaves ? say : may, but = leaves ? "" : "; alpha alone is written";
+  if (/^(MIN|MAX)$/.test(op)) { if (op === "MIN" && dark) (mask & 8 ? may : say)(`blending takes the least of what the shader writes to target ${k} and of what is there, which was cleared to 0${by}`); return; }
   const nothing = source === 0 || (colour && channels.every(c => colour[c] === 0));
-  if (/DEST_/.test(short(t.SrcBlend)) && nothing && before && (dark || dest === 0)) return void say(`blending multiplies what the shader writes to target ${k} with what is there, and that was cleared to ${before.map(number).join(" ")} last${by}`);
+  if (/DEST_/.test(short(t.SrcBlend)) && nothing && before && (dark || dest === 0)) return void (dark ? tell : may)(`blending multiplies what the shader writes to target ${k} with what is there, and that was cleared to ${before.map(number).join(" ")} last${by}`);
   const keeps = dest === 1 || dest === 0 || !/SRC/.test(short(t.DestBlend));
-  if (nothing && keeps && dest === 0) say(`blending takes nothing of what the shader writes to target ${k}: ${name}, and nothing of what was there: the result is 0`, at);
-  else if (nothing && keeps) say(source === 0 && !/^ZERO|FACTOR/.test(short(t.SrcBlend)) ? `blending takes nothing of what the shader writes to target ${k}: ${name}, and alpha is ${number(alpha ?? null)} in every pixel` : source === 0 ? `blending takes nothing of what the shader writes to target ${k}: ${name}` : `the pixel shader writes black to every pixel of target ${k}: ${said}, and blending adds that`, at);
-  else if (op === "REV_SUBTRACT" && dark) say(`blending subtracts what the shader writes to target ${k} from what is there, and that was cleared to 0${by}`);
-  else if (dark && source === 0) say(`blending leaves nothing in target ${k}: ${name}, and it was cleared to 0${by}`, at);
+  if (nothing && keeps && dest === 0) may(`blending takes nothing of what the shader writes to target ${k}: ${name}, and nothing of what was there: the result is 0`, at);
+  else if (nothing && keeps) tell((source === 0 && !/^ZERO|FACTOR/.test(short(t.SrcBlend)) ? `blending takes nothing of what the shader writes to target ${k}: ${name}, and alpha is ${number(alpha ?? null)} in every pixel` : source === 0 ? `blending takes nothing of what the shader writes to target ${k}: ${name}` : `the pixel shader writes black to every pixel of target ${k}: ${said}, and blending adds that`) + but, at);
+  else if (op === "REV_SUBTRACT" && dark) tell(`blending subtracts what the shader writes to target ${k} from what is there, and that was cleared to 0${by}`);
+  else if (dark && source === 0) tell(`blending leaves nothing in target ${k}: ${name}, and it was cleared to 0${by}`, at);
 }
 
-function doubtsOfOutput(p, n, last, targets, written, lines, work, say, may) {
+function doubtsOfOutput(i, p, n, last, targets, written, lines, say, may) {
   const shader = lines.find(l => l.role === "shader" && l.stage === "pixel"), pixel = lines.find(l => l.role === "pixel"), views = targets ? targets.behind.filter(l => l.role === "descriptor") : [];
   const factor = last("OMSetBlendFactor"), constant = factor ? factor.state.args.BlendFactor : [1, 1, 1, 1];
-  if (pixel && pixel.discards === "always") say("the pixel shader discards every pixel");
+  const besides = isMeantForOthers(i, p, lines) || isWritingDepth(p);
+  if (pixel && pixel.discards === "always") (isMeantForOthers(i, p, lines) ? may : say)("the pixel shader discards every pixel");
   else if (shader && /^\s*(?:\d+:?\s+)*discard/m.test(listingOf(shader)) && !(pixel && pixel.discards === "never")) may("the pixel shader discards pixels by a condition of its own");
   for (let k = 0; p.blend && shader && k < Math.min(n, p.NumRenderTargets ?? n); k++)
-    doubtsOfTarget(k, p, p.blend.RenderTarget[p.blend.IndependentBlendEnable ? k : 0], pixel, shader, views[k], written, constant, factor, say, may);
+    doubtsOfTarget(k, p, p.blend.RenderTarget[p.blend.IndependentBlendEnable ? k : 0], pixel, shader, views[k], written, constant, factor, besides, say, may);
   const first = pixel && pixel.targets.find(x => x.target === 0);
   if (p.blend && p.blend.AlphaToCoverageEnable && first && first.values[3] === 0) say("alpha covers no sample: alpha to coverage is on, and the pixel shader writes alpha 0 to every pixel");
   if (p.SampleMask === 0) say("the sample mask is 0: nothing is drawn");
@@ -470,24 +505,27 @@ function doubtsOfFormats(p, n, targets, lines, say) {
 function doubtsOfDraw(i, lines, groups, pipeline, p, work, last, written, execution, say, may) {
   const targets = last("OMSetRenderTargets"), topology = last("IASetPrimitiveTopology"), t = topology ? topology.state.args.PrimitiveTopology : "", area = areaOf(last, lines);
   const n = targets ? targets.state.args.NumRenderTargetDescriptors : 0, depth = targets && targets.state.args.pDepthStencilDescriptor, of = role => lines.filter(l => l.role === role);
-  if (!n && !depth && !last("BeginRenderPass")) say("no render target and no depth target is bound", targets);
+  const meant = isMeantForOthers(i, p, lines), streamed = isStreamed(p), pixels = !streamed || (p.streams.RasterizedStream !== 4294967295 && (of("shader").some(s => s.stage === "pixel") || (p.depth && p.depth.DepthEnable)));
+  if (!n && !depth && !last("BeginRenderPass") && !meant) say("no render target and no depth target is bound", targets);
   for (const [k, d] of (targets ? targets.behind.filter(l => l.role === "descriptor") : []).entries())
     if (!d.call) say(`target ${k} is a descriptor where nothing was ever put`, targets);
     else if (!resourceOf(d)) say(`target ${k} is a view of no resource: what is drawn is nowhere`, targets);
   doubtsOfStates(i, groups, lines, targets, say);
-  doubtsOfArea(area, targets, lines, say);
+  if (pixels) doubtsOfArea(area, targets, lines, streamed ? may : say);
   if (!topology) say("no primitive topology is set");
   else if (p.PrimitiveTopologyType) {
     const kind = short(p.PrimitiveTopologyType);
     if (kind !== "UNDEFINED" && !short(t).includes(kind === "PATCH" ? "PATCH" : kind)) say(`the pipeline is made for ${kind}, what is set is ${short(t)}`, topology);
   }
-  if (pipeline && n && of("shader").length && !of("shader").some(s => s.stage === "pixel")) say("the pipeline has no pixel shader: nothing is written to its targets");
-  doubtsOfOutput(p, n, last, targets, written, lines, work, say, may);
-  doubtsOfDepth(p, last, targets, written, lines, t, area, say);
-  doubtsOfFormats(p, n, targets, lines, say);
+  if (pipeline && n && of("shader").length && !of("shader").some(s => s.stage === "pixel")) (meant || isWritingDepth(p) ? may : say)("the pipeline has no pixel shader: nothing is written to its targets");
+  if (pixels) {
+    doubtsOfOutput(i, p, n, last, targets, written, lines, say, may);
+    doubtsOfDepth(p, last, targets, written, lines, t, area, streamed ? may : say);
+    doubtsOfFormats(p, n, targets, lines, say);
+    doubtsOfTriangles(lines, t, p, area.several ? null : area.v, area.several ? null : area.r, streamed ? may : say);
+  }
   doubtsOfBuffers(lines, last, groups, pipeline, work, say, may);
   doubtsOfVertices(lines, t, p, work, say, may);
-  doubtsOfTriangles(lines, t, p, area.several ? null : area.v, area.several ? null : area.r, say);
   const view = n && targets ? targets.behind.find(l => l.role === "descriptor" && l.call && /RenderTarget/.test(l.call.method)) : null, over = view ? overwrittenBy(i, view, execution) : null;
   if (over !== null) say(`what it draws is ${/\.Clear/.test(call(over).text) ? "cleared again" : "overwritten"} behind it, by ${callLink(over)}`);
   if (view && isNeverResolved(i, view, lines)) may("its target has several samples, and no call resolves it, copies it or makes a view to read it");

@@ -73,6 +73,7 @@ function partsOf(args) {
       if (v && typeof v === "object" && "RenderTarget" in v && "AlphaToCoverageEnable" in v) found.blend = v;
       else if (v && typeof v === "object" && "FillMode" in v) found.raster = v;
       else if (v && typeof v === "object" && "DepthEnable" in v) found.depth = v;
+      else if (v && typeof v === "object" && "RasterizedStream" in v) found.streams = v;
       else if (/^(NumRenderTargets|RTVFormats|DSVFormat|SampleDesc|SampleMask|PrimitiveTopologyType|IBStripCutValue)$/.test(k)) found[k] = v;
       else look(v);
     }
