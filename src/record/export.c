@@ -7,9 +7,9 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file/out.h"
+#include "base/file/scratch.h"
 #include "record/show.h"
 #include "record/api.h"
 #include "report/page.h"
@@ -96,44 +96,75 @@ static int put_calls(sqlite3 *db, struct trc *t, const struct names *names, stru
     return got < 0 ? got : 0;
 }
 
-int export_sqlite(struct trc *t, const struct names *names, const char *path, struct error *e)
+static int fill(sqlite3 *db, struct trc *t, const struct names *names, struct error *e)
 {
     sqlite3_stmt *s;
-    sqlite3 *db;
-    int err;
+    int err = run_sql(db, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN", e);
 
-    if ((err = out_file_check(path, e)))
+    if (err || (err = run_sql(db, schema, e)) || (err = put_objects(db, t, names, e)) ||
+        (err = put_calls(db, t, names, e)))
         return err;
-    out_file_discard(path);
-    if ((err = out_file_descriptor(path, e)) < 0)
-        return err;
-    close(err);
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
-        err = error_set(e, -EIO, "%s: %s", path, sqlite3_errmsg(db));
-        sqlite3_close(db);
-        return err;
+    if (sqlite3_prepare_v2(db, "INSERT INTO info VALUES('recording', ?)", -1, &s, NULL) == SQLITE_OK) {
+        sqlite3_bind_text(s, 1, trc_meta(t), -1, SQLITE_STATIC);
+        sqlite3_step(s);
+        sqlite3_finalize(s);
     }
+    return run_sql(db,
+                   "CREATE INDEX calls_object ON calls(object); CREATE INDEX calls_frame ON calls(frame);"
+                   "CREATE INDEX calls_method ON calls(method); COMMIT",
+                   e);
+}
+
+static int make_database(const char *path, struct trc *t, const struct names *names, struct error *e)
+{
+    sqlite3 *db;
+    int err = 0;
+
     trc_rewind(t);
-    if (!(err = run_sql(db, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN", e)) &&
-        !(err = run_sql(db, schema, e)) && !(err = put_objects(db, t, names, e)) &&
-        !(err = put_calls(db, t, names, e))) {
-        if (sqlite3_prepare_v2(db, "INSERT INTO info VALUES('recording', ?)", -1, &s, NULL) == SQLITE_OK) {
-            sqlite3_bind_text(s, 1, trc_meta(t), -1, SQLITE_STATIC);
-            sqlite3_step(s);
-            sqlite3_finalize(s);
-        }
-        err = run_sql(db,
-                      "CREATE INDEX calls_object ON calls(object); CREATE INDEX calls_frame ON calls(frame);"
-                      "CREATE INDEX calls_method ON calls(method); COMMIT",
-                      e);
-    }
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK)
+        err = error_set(e, -EIO, "sqlite: %s", sqlite3_errmsg(db));
+    err = err ? err : fill(db, t, names, e);
     sqlite3_close(db);
-    if (err) {
-        error_prefix(e, "%s", path);
-        out_file_discard(path);
-    }
     trc_rewind(t);
     return err;
+}
+
+/* What is written to `f` and goes wrong is found when that is closed. */
+static int put_file(FILE *f, const char *path, struct error *e)
+{
+    FILE *from = fopen(path, "re");
+    char b[1 << 14];
+    size_t n;
+
+    if (!from)
+        return error_set(e, -EIO, "%s: %s", path, strerror(errno));
+    while ((n = fread(b, 1, sizeof(b), from)) > 0 && fwrite(b, 1, n, f) == n)
+        ;
+    n = ferror(from) != 0;
+    fclose(from);
+    return n ? error_set(e, -EIO, "%s: cannot be read again", path) : 0;
+}
+
+/* SQLite opens files by their names: it makes one in a folder of its own, and what is whole is put into the output. */
+int export_sqlite(struct trc *t, const struct names *names, const char *path, struct error *e)
+{
+    FILE *f = out_file_whole(path, e);
+    char made[sizeof(((struct scratch *)0)->path) + 16];
+    struct scratch folder;
+    int err;
+
+    if (!f)
+        return e ? e->code : -EIO;
+    err = scratch_make(&folder, "aerogpu-sqlite", true, e);
+    if (!err) {
+        snprintf(made, sizeof(made), "%s/calls.sqlite", folder.path);
+        err = make_database(made, t, names, e);
+        err = err ? err : put_file(f, made, e);
+        scratch_remove(&folder);
+    }
+    if (err)
+        error_prefix(e, "%s", path);
+    return out_file_close(f, path, err, e);
 }
 
 /* ---- Perfetto ------------------------------------------------------------ */

@@ -16,6 +16,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -518,6 +520,47 @@ TEST(exports_are_made)
     assert_int_equal(export_sqlite(t, &names, path, &e), 0);
     snprintf(path, sizeof(path), "%s/x.html", dir);
     assert_int_equal(export_html(t, &names, &(struct export_page){0}, path, &e), 0);
+    names_finish(&names);
+    trc_close(t);
+}
+
+static off_t size_of(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) ? -1 : st.st_size;
+}
+
+/* Who is ended in the middle of an export leaves what was there. */
+TEST(exports_that_are_ended_leave_what_was_there)
+{
+    int (*const all[])(struct trc *, const struct names *, const char *, struct error *) = {export_sqlite,
+                                                                                            export_perfetto};
+    struct trc *t = reopen(record("plain"));
+    struct names names = {0};
+    char path[120];
+
+    assert_int_equal(names_read(&names, t, NULL), 0);
+    for (size_t i = 0; i < 2; i++) {
+        struct error e = {0};
+        int status = 0;
+        off_t size;
+        pid_t pid;
+
+        snprintf(path, sizeof(path), "%s/ended-%zu", dir, i);
+        assert_int_equal(all[i](t, &names, path, &e), 0);
+        size = size_of(path);
+        assert_true(size > 16);
+        if (!(pid = fork())) {
+            setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+            setrlimit(RLIMIT_FSIZE, &(struct rlimit){16, 16}); /* SIGXFSZ at the first bytes behind that */
+            all[i](t, &names, path, &e);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(size_of(path), size);
+    }
     names_finish(&names);
     trc_close(t);
 }
