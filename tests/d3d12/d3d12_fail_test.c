@@ -13,6 +13,7 @@
 #include "d3d12/play/play.h"
 #include "d3d12/play/play_plan.h"
 #include "d3d12/view/res_state.h"
+#include "d3d12/view/fences.h"
 #include "d3d12/view/state.h"
 #include "d3d12_records.h"
 #include "temp_dir.h"

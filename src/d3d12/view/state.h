@@ -36,8 +36,3 @@ struct state_wanted {
 };
 int state_each(enum show_form form, struct trc *t, const struct names *names,
                const struct state_wanted *wanted, struct error *e);
-
-/* Appends one line per fence that is made or used up to call `index`: where it began, its last value signalled by queue and CPU, the
- * last value read, and the farthest that a queue or the program waited for, with the call. -ENOENT if there is no such call. */
-int fences_at(struct strbuf *out, enum show_form form, struct trc *t, const struct names *names,
-              uint64_t index, struct error *e);

@@ -18,6 +18,7 @@
 #include "record/show.h"
 #include "d3d12/view/dxil.h"
 #include "d3d12/view/page.h"
+#include "d3d12/view/fences.h"
 #include "d3d12/view/state.h"
 #include "executor/shader/shader.h"
 #include "d3d12/gen/table.h"
