@@ -52,12 +52,13 @@ static inline uint32_t abi_f32(float f)
     return v;
 }
 
-/* The width or height of a rectangle that a program gave: backwards it is 0, and never more than there are numbers for. */
-static inline int32_t abi_extent(int32_t from, int32_t to)
+/* A rectangle that a program gave, of the pixels from the first on: where it begins, and its width and height; backwards they are 0. */
+static inline void abi_rect(int32_t out[4], int32_t left, int32_t top, int32_t right, int32_t bottom)
 {
-    int64_t extent = (int64_t)to - from;
-
-    return extent < 0 ? 0 : extent > INT32_MAX ? INT32_MAX : (int32_t)extent;
+    out[0] = left < 0 ? 0 : left;
+    out[1] = top < 0 ? 0 : top;
+    out[2] = right > out[0] ? right - out[0] : 0;
+    out[3] = bottom > out[1] ? bottom - out[1] : 0;
 }
 
 /* FNV-1a (32 bits) of the upper-case name, as ILAY blobs hold it. */

@@ -308,7 +308,7 @@ static void logic(void)
 static void clears(void)
 {
     const D3D11_RECT parts[] = {{-5, -5, 10, 10}, {20, 20, 20, 40}, {60, 60, 1000, 1000}},
-                     elements[] = {{2, 0, 4, 1}};
+                     whole = {INT32_MIN, 30, INT32_MAX, 31}, elements[] = {{2, 0, 4, 1}};
     const FLOAT red[4] = {1, 0, 0, 1}, white[4] = {1, 1, 1, 1}, number[4] = {5.7f, 0, 0, 0};
     const D3D11_UNORDERED_ACCESS_VIEW_DESC v = {DXGI_FORMAT_R32_UINT, D3D11_UAV_DIMENSION_BUFFER,
                                                 .Buffer = {1, 40, 0}};
@@ -324,6 +324,10 @@ static void clears(void)
     want("behind it", texel(&p, 10, 9), 0xFFFFFFFF);
     want("in an empty one", texel(&p, 20, 30), 0xFFFFFFFF);
     want("in the last", texel(&p, 63, 63), 0xFF0000FF);
+    ID3D11DeviceContext1_ClearView(context1, (ID3D11View *)p.target, red, &whole, 1);
+    want("in one of all columns", texel(&p, 9, 30), 0xFF0000FF);
+    want("above it", texel(&p, 9, 29), 0xFFFFFFFF);
+    want("below it", texel(&p, 9, 31), 0xFFFFFFFF);
     ID3D11DeviceContext1_ClearView(context1, (ID3D11View *)p.store, red, &parts[1], 1);
     ID3D11DeviceContext1_ClearView(context1, (ID3D11View *)p.store, white, &parts[2], 1);
     want("of what is stored to", texel(&p, 63, 63), 0xFFFFFFFF);

@@ -136,18 +136,15 @@ static VOID APIENTRY clear_view(D3D10DDI_HDEVICE h, D3D11DDI_HANDLETYPE type, VO
     for (UINT i = 0; rects && i < count; i++) {
         const D3D10_DDI_RECT *r = &rects[i];
 
-        if (r->left >= r->right || r->top >= r->bottom)
+        abi_rect(part[n], r->left, r->top, r->right, r->bottom);
+        if (!part[n][2] || !part[n][3])
             continue;
-        if (v->resource->buffer) {
-            if (r->top <= 0 && r->bottom > 0)
+        if (v->resource->buffer) { /* one line */
+            if (!part[n][1])
                 clear_elements(d, v, c, r->left, r->right);
             continue;
         }
-        part[n][0] = r->left;
-        part[n][1] = r->top;
-        part[n][2] = (int32_t)((int64_t)r->right - r->left < INT32_MAX ? r->right - r->left : INT32_MAX);
-        part[n++][3] = (int32_t)((int64_t)r->bottom - r->top < INT32_MAX ? r->bottom - r->top : INT32_MAX);
-        if (n == AT_ONCE) {
+        if (++n == AT_ONCE) {
             clear_target(d, v->name, c, part, n);
             n = 0;
         }
@@ -234,25 +231,24 @@ static VOID APIENTRY set_viewports(D3D10DDI_HDEVICE h, UINT count, UINT cleared,
 static VOID APIENTRY set_scissors(D3D10DDI_HDEVICE h, UINT count, UINT cleared, CONST D3D10_DDI_RECT *r)
 {
     struct umd10_device *d = umd10_device(h);
+    int32_t words[16][4];
 
     if (!count || count > 16)
         return;
+    for (UINT i = 0; i < count; i++)
+        abi_rect(words[i], r[i].left, r[i].top, r[i].right, r[i].bottom);
     if (umd10_has(d, AEROGPU_EXT_FEATURE(EXT_STATES))) {
-        int32_t words[16][4];
-
-        for (UINT i = 0; i < count; i++) {
-            const int32_t w[4] = {r[i].left, r[i].top, abi_extent(r[i].left, r[i].right),
-                                  abi_extent(r[i].top, r[i].bottom)};
-            memcpy(words[i], w, sizeof(w));
-        }
         umd10_room(d, sizeof(words) + 64);
         ABI_EMIT_TAIL(&d->stream, EXT_SET_SCISSORS, ext_set_scissors, words,
                       count * (uint32_t)sizeof(words[0]), .vec4_count = count);
         return;
     }
+    if (!words[0][2] ||
+        !words[0][3]) /* to the device, an empty one is the whole target; it has no pixels there */
+        memcpy(words[0], (const int32_t[4]){INT32_MAX, INT32_MAX, 1, 1}, sizeof(words[0]));
     umd10_room(d, 64);
-    ABI_EMIT(&d->stream, SET_SCISSOR, set_scissor, .x = r->left, .y = r->top,
-             .width = abi_extent(r->left, r->right), .height = abi_extent(r->top, r->bottom));
+    ABI_EMIT(&d->stream, SET_SCISSOR, set_scissor, .x = words[0][0], .y = words[0][1], .width = words[0][2],
+             .height = words[0][3]);
 }
 
 static VOID APIENTRY set_vertex_buffers(D3D10DDI_HDEVICE h, UINT first, UINT count,

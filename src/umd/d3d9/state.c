@@ -233,10 +233,12 @@ void umd9_bind_viewport(struct umd9_device *d)
 
 void umd9_set_scissor(struct umd9_device *d, bool on, const RECT *r)
 {
+    int32_t at[4];
+
+    abi_rect(at, r->left, r->top, r->right, r->bottom);
     umd9_room(d, 128);
     ABI_EMIT(&d->stream, SET_RENDER_STATE, set_render_state, .state = D3DRS_SCISSORTESTENABLE, .value = on);
-    ABI_EMIT(&d->stream, SET_SCISSOR, set_scissor, .x = r->left, .y = r->top,
-             .width = abi_extent(r->left, r->right), .height = abi_extent(r->top, r->bottom));
+    ABI_EMIT(&d->stream, SET_SCISSOR, set_scissor, .x = at[0], .y = at[1], .width = at[2], .height = at[3]);
 }
 
 static HRESULT APIENTRY set_scissor_rect(HANDLE h, CONST RECT *r)
