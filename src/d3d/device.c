@@ -264,8 +264,6 @@ HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetAdapter(IDXGIDevice2 *This, IDXGIAd
     if (!out)
         return E_POINTER;
     *out = (IDXGIAdapter *)d->dxgi_adapter;
-    if (!*out)
-        return E_FAIL;
     IDXGIAdapter_AddRef(*out);
     return S_OK;
 }
@@ -274,7 +272,7 @@ HRESULT STDMETHODCALLTYPE d3d_dxgi_device_GetParent(IDXGIDevice2 *This, REFIID r
 {
     struct d3d_device *d = of_dxgi(This);
 
-    return d->dxgi_adapter ? IUnknown_QueryInterface((IUnknown *)d->dxgi_adapter, riid, out) : E_FAIL;
+    return IUnknown_QueryInterface((IUnknown *)d->dxgi_adapter, riid, out);
 }
 
 HRESULT STDMETHODCALLTYPE d3d_dxgi_device_SetMaximumFrameLatency(IDXGIDevice2 *This, UINT frames)

@@ -485,7 +485,9 @@ EXPORT HRESULT WINAPI D3D11CreateDeviceAndSwapChain(IDXGIAdapter *adapter, D3D_D
         new_adapter((struct dxgi_object *)factory, 0, (void **)&d->dxgi_adapter);
         IDXGIFactory5_Release(factory);
     }
-    if (desc && swapchain && d->dxgi_adapter) {
+    if (!d->dxgi_adapter) /* that there is one was seen above */
+        hr = E_OUTOFMEMORY;
+    if (hr == S_OK && desc && swapchain) {
         DXGI_SWAP_CHAIN_DESC copy = *desc;
 
         hr = dxgi_factory_CreateSwapChain((IDXGIFactory5 *)d->dxgi_adapter->object.parent, (IUnknown *)d,

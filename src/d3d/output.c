@@ -120,15 +120,16 @@ HRESULT dxgi_output_of(struct dxgi_adapter *a, HWND window, struct dxgi_output *
 {
     HMONITOR wanted = window ? window_monitor(window) : NULL;
     struct dxgi_output *o;
+    HRESULT hr;
 
-    for (UINT i = 0; dxgi_output_create(a, i, &o) == S_OK; i++) {
+    for (UINT i = 0; (hr = dxgi_output_create(a, i, &o)) == S_OK; i++) {
         if (!wanted || o->monitor == wanted) {
             *out = o;
             return S_OK;
         }
         dxgi_object_Release(o);
     }
-    return DXGI_ERROR_NOT_FOUND;
+    return hr;
 }
 
 HRESULT STDMETHODCALLTYPE dxgi_output_GetDesc(IDXGIOutput1 *This, DXGI_OUTPUT_DESC *desc)

@@ -22,6 +22,7 @@ struct swapchain {
     DXGI_SWAP_CHAIN_DESC1 desc;
     DXGI_SWAP_CHAIN_FULLSCREEN_DESC full;
     HWND window;
+    /* What drop_buffers gives back, up to the presenter. */
     struct d3d_child *buffers[BUFFERS], *spare, *resolved, *primary[PRIMARIES];
     struct d3d_child *pictures[D3D_PICTURES]; /* on their way to the window */
     struct d3d_presenter *presenter;          /* NULL: there is no window */
@@ -72,14 +73,16 @@ static void drop_buffers(struct swapchain *s)
         d3d_child_bind(&s->primary[i], NULL);
 }
 
-/* They are another's now. */
-static void forget_buffers(struct swapchain *s)
+/* And nothing else: to one that has none. */
+static void move_buffers(struct swapchain *to, struct swapchain *from)
 {
-    memset(s->buffers, 0, sizeof(s->buffers));
-    memset(s->primary, 0, sizeof(s->primary));
-    memset(s->pictures, 0, sizeof(s->pictures));
-    s->spare = s->resolved = NULL;
-    s->presenter = NULL;
+    enum {
+        FIRST = offsetof(struct swapchain, buffers),
+        SIZE = offsetof(struct swapchain, presenter) + sizeof(from->presenter) - FIRST
+    };
+
+    memcpy((char *)to + FIRST, (char *)from + FIRST, SIZE);
+    memset((char *)from + FIRST, 0, SIZE);
 }
 
 static void end_swapchain(struct dxgi_object *o)
@@ -473,11 +476,7 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetContainingOutput(IDXGISwapChain3 *Th
         return DXGI_ERROR_INVALID_CALL;
     *out = NULL;
     if (s->target)
-        dxgi_object_AddRef(s->target);
-    else if (!s->device->dxgi_adapter)
-        return DXGI_ERROR_UNSUPPORTED;
-    if (s->target)
-        *out = (IDXGIOutput *)s->target;
+        dxgi_object_AddRef(*out = (IDXGIOutput *)s->target);
     else
         hr = dxgi_output_of(s->device->dxgi_adapter, s->window, (struct dxgi_output **)out);
     return hr;
@@ -593,7 +592,7 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_ResizeBuffers(IDXGISwapChain3 *This, UI
 {
     struct swapchain *s = of(This);
     DXGI_SWAP_CHAIN_DESC1 desc = s->desc, old = s->desc;
-    struct swapchain was;
+    struct swapchain was = {.presenter = NULL};
     HRESULT hr;
 
     for (UINT i = 0; i < seen(s); i++)
@@ -616,12 +615,11 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_ResizeBuffers(IDXGISwapChain3 *This, UI
         s->desc = old;
         return DXGI_ERROR_INVALID_CALL;
     }
-    was = *s;
-    forget_buffers(s);
+    move_buffers(&was, s);
     hr = make_buffers(s);
     if (hr != S_OK) { /* as they were */
         drop_buffers(s);
-        *s = was;
+        move_buffers(s, &was);
         s->desc = old;
         return hr;
     }

@@ -153,6 +153,52 @@ static bool maps(void)
     return ok;
 }
 
+static const GUID mark = {0x17, 1, 1, {0}};
+
+/* The first `count` of two there are, and the first has the mark or none. */
+static void has_buffers(IDXGISwapChain *chain, UINT count, bool marked)
+{
+    DXGI_SWAP_CHAIN_DESC desc;
+    ID3D11Texture2D *back[2] = {NULL};
+    UINT byte = 0, size = sizeof(byte);
+
+    assert_int_equal(IDXGISwapChain_GetDesc(chain, &desc), S_OK);
+    assert_int_equal(desc.BufferCount, count);
+    for (UINT i = 0; i < 2; i++)
+        assert_int_equal(IDXGISwapChain_GetBuffer(chain, i, &IID_ID3D11Texture2D, (void **)&back[i]) == S_OK,
+                         i < count);
+    assert_int_equal(ID3D11Texture2D_GetPrivateData(back[0], &mark, &size, &byte) == S_OK, marked);
+    RELEASE(back[0]);
+    RELEASE(back[1]);
+}
+
+/* A chain has the buffers that it is asked for, or those that it had. */
+static bool resizes(void)
+{
+    DXGI_SWAP_CHAIN_DESC desc = {.BufferDesc = {.Format = DXGI_FORMAT_B8G8R8A8_UNORM},
+                                 .SampleDesc = {1, 0},
+                                 .BufferUsage = DXGI_USAGE_RENDER_TARGET_OUTPUT,
+                                 .BufferCount = 2,
+                                 .SwapEffect = DXGI_SWAP_EFFECT_SEQUENTIAL};
+    IDXGIFactory1 *factory = NULL;
+    IDXGISwapChain *chain = NULL;
+    ID3D11Texture2D *back = NULL;
+    bool ok = DOES(CreateDXGIFactory1(&IID_IDXGIFactory1, (void **)&factory)) &&
+              DOES(IDXGIFactory1_CreateSwapChain(factory, (IUnknown *)device, &desc, &chain)) &&
+              DOES(IDXGISwapChain_GetBuffer(chain, 0, &IID_ID3D11Texture2D, (void **)&back)) &&
+              DOES(ID3D11Texture2D_SetPrivateData(back, &mark, sizeof(UINT), &(UINT){1}));
+
+    RELEASE(back);
+    if (ok) {
+        ok = DOES(IDXGISwapChain_ResizeBuffers(chain, 1, 0, 0, DXGI_FORMAT_UNKNOWN, 0));
+        has_buffers(chain, ok ? 1 : 2, !ok);
+        ok = ok && DOES(IDXGISwapChain_Present(chain, 0, 0));
+    }
+    RELEASE(chain);
+    RELEASE(factory);
+    return ok;
+}
+
 static D3D_FEATURE_LEVEL highest; /* that the driver is to have */
 
 /* What is told of a driver's interface: parts of views are cleared by 11.1's alone. */
@@ -178,7 +224,7 @@ static HRESULT program(void)
                                 &device, &level, &context));
     if (ok)
         is_highest(level);
-    ok = ok && uses() && maps();
+    ok = ok && uses() && maps() && resizes();
     RELEASE(context);
     RELEASE(device);
     return ok ? S_OK : answer;
