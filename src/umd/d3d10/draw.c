@@ -512,17 +512,57 @@ void umd10_draw_functions(D3D11_1DDI_DEVICEFUNCS *f)
 
 /* ---- what there is not ------------------------------------------------------ */
 
-static SIZE_T APIENTRY missing(D3D10DDI_HDEVICE h)
+/* Of the slot's own type, since functions clear the stack on x86; none of them is called by who asked for the capabilities. */
+#define MISSING(name, type, answer, ...)                                                                     \
+    static type APIENTRY name(D3D10DDI_HDEVICE h, __VA_ARGS__)                                               \
+    {                                                                                                        \
+        umd10_error(umd10_device(h), DXGI_DDI_ERR_UNSUPPORTED);                                              \
+        return answer;                                                                                       \
+    }
+MISSING(counter, VOID, , D3D10DDI_QUERY q, D3D10DDI_COUNTER_TYPE *t, UINT *active, CHAR *name,
+        UINT *name_size, CHAR *units, UINT *units_size, CHAR *text, UINT *text_size)
+MISSING(text_filter, VOID, , UINT width, UINT height)
+MISSING(context_handles, VOID, , UINT *count, D3D11DDI_HANDLESIZE *sizes)
+MISSING(context_handle, SIZE_T, sizeof(uint64_t), D3D10DDI_HANDLETYPE type, VOID *object)
+MISSING(context_size, SIZE_T, sizeof(uint64_t), CONST D3D11DDIARG_CALCPRIVATEDEFERREDCONTEXTSIZE *a)
+MISSING(create_context, VOID, , CONST D3D11DDIARG_CREATEDEFERREDCONTEXT *a)
+MISSING(recycle_context, HRESULT, DXGI_DDI_ERR_UNSUPPORTED, CONST D3D11DDIARG_CREATEDEFERREDCONTEXT *a)
+MISSING(list_size, SIZE_T, sizeof(uint64_t), CONST D3D11DDIARG_CREATECOMMANDLIST *a)
+MISSING(create_list, VOID, , CONST D3D11DDIARG_CREATECOMMANDLIST *a, D3D11DDI_HCOMMANDLIST l,
+        D3D11DDI_HRTCOMMANDLIST rt)
+MISSING(recycle_create_list, HRESULT, DXGI_DDI_ERR_UNSUPPORTED, CONST D3D11DDIARG_CREATECOMMANDLIST *a,
+        D3D11DDI_HCOMMANDLIST l, D3D11DDI_HRTCOMMANDLIST rt)
+MISSING(list, VOID, , D3D11DDI_HCOMMANDLIST l)
+MISSING(set_shader_with_ifaces, VOID, , D3D10DDI_HSHADER s, UINT count, CONST UINT *ifaces,
+        CONST D3D11DDIARG_POINTERDATA *data)
+
+static VOID APIENTRY abandon_list(D3D10DDI_HDEVICE h)
 {
     umd10_error(umd10_device(h), DXGI_DDI_ERR_UNSUPPORTED);
-    return sizeof(uint64_t);
+}
+
+static VOID APIENTRY counters(D3D10DDI_HDEVICE h, D3D10DDI_COUNTER_INFO *info)
+{
+    *info = (D3D10DDI_COUNTER_INFO){0};
 }
 
 void umd10_missing_functions(D3D11_1DDI_DEVICEFUNCS *f)
 {
-    SIZE_T(APIENTRY * none)(D3D10DDI_HDEVICE) = missing;
-
-    /* callers clear the stack on x86-64: one function fits every slot */
-    for (size_t at = 0; at < sizeof(*f); at += sizeof(none))
-        memcpy((uint8_t *)f + at, &none, sizeof(none));
+    f->pfnCheckCounterInfo = counters;
+    f->pfnCheckCounter = counter;
+    f->pfnSetTextFilterSize = text_filter;
+    f->pfnCheckDeferredContextHandleSizes = context_handles;
+    f->pfnCalcDeferredContextHandleSize = context_handle;
+    f->pfnCalcPrivateDeferredContextSize = context_size;
+    f->pfnCreateDeferredContext = create_context;
+    f->pfnRecycleCreateDeferredContext = recycle_context;
+    f->pfnCalcPrivateCommandListSize = list_size;
+    f->pfnCreateCommandList = create_list;
+    f->pfnRecycleCreateCommandList = recycle_create_list;
+    f->pfnAbandonCommandList = abandon_list;
+    f->pfnCommandListExecute = f->pfnDestroyCommandList = f->pfnRecycleCommandList =
+        f->pfnRecycleDestroyCommandList = list;
+    f->pfnVsSetShaderWithIfaces = f->pfnPsSetShaderWithIfaces = f->pfnGsSetShaderWithIfaces =
+        f->pfnHsSetShaderWithIfaces = f->pfnDsSetShaderWithIfaces = f->pfnCsSetShaderWithIfaces =
+            set_shader_with_ifaces;
 }

@@ -214,19 +214,22 @@ static HRESULT APIENTRY destroy_device(HANDLE h)
     return S_OK;
 }
 
-/* What the driver does not have (video, overlays, patches, content protection). */
-static HRESULT APIENTRY missing(HANDLE h)
-{
-    return D3DDDIERR_NOTAVAILABLE;
-}
+/* What the driver does not have (video, overlays, patches, content protection): one of each slot's type, since they clear the stack on
+ * x86. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wc2x-extensions" /* parameters without names */
+#endif
+#define MISSING(slot, type, ...)                                                                             \
+    static HRESULT APIENTRY missing_##slot(HANDLE h, ##__VA_ARGS__)                                          \
+    {                                                                                                        \
+        return D3DDDIERR_NOTAVAILABLE;                                                                       \
+    }
+D3DDDI_DEVICE_FUNCTIONS(MISSING)
 
 static void missing_functions(D3DDDI_DEVICEFUNCS *f)
 {
-    HRESULT(APIENTRY * none)(HANDLE) = missing;
-
-    /* callers clear the stack on x86-64: one function fits every slot */
-    for (size_t at = 0; at < sizeof(*f); at += sizeof(none))
-        memcpy((uint8_t *)f + at, &none, sizeof(none));
+#define FILL(slot, type, ...) f->pfn##slot = missing_##slot;
+    D3DDDI_DEVICE_FUNCTIONS(FILL)
 }
 
 /* ---- adapters ------------------------------------------------------------- */
