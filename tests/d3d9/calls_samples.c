@@ -441,6 +441,24 @@ static void refused_depth(void)
        D3DERR_INVALIDCALL);
 }
 
+/* More bytes than 32 bits count are nowhere; and none of them are taken for fewer. */
+static void too_large(void)
+{
+    IDirect3DVolumeTexture9 *volume;
+    IDirect3DCubeTexture9 *cube;
+
+    for (D3DPOOL pool = D3DPOOL_SYSTEMMEM; pool <= D3DPOOL_SCRATCH; pool++) {
+        IS(IDirect3DDevice9Ex_CreateVolumeTexture(dev, 2048, 2048, 1024, 1, 0, D3DFMT_A8R8G8B8, pool, &volume,
+                                                  NULL),
+           E_OUTOFMEMORY);
+        IS(IDirect3DDevice9Ex_CreateCubeTexture(dev, 8192, 1, 0, D3DFMT_A32B32G32R32F, pool, &cube, NULL),
+           E_OUTOFMEMORY);
+    }
+    IS(IDirect3DDevice9Ex_CreateVolumeTexture(dev, 2048, 2048, 1024, 1, D3DUSAGE_DYNAMIC, D3DFMT_A8R8G8B8,
+                                              D3DPOOL_DEFAULT, &volume, NULL),
+       D3DERR_OUTOFVIDEOMEMORY);
+}
+
 void check_rules(void)
 {
     thin_range();
@@ -457,5 +475,6 @@ void check_rules(void)
     left_out();
     kept_states();
     refused_depth();
+    too_large();
     OK(IDirect3DDevice9Ex_SetTextureStageState(dev, 0, D3DTSS_COLORARG1, D3DTA_DIFFUSE));
 }

@@ -195,7 +195,7 @@ void d9_resource_finish(struct d9_resource *r)
 {
     for (UINT i = 0; i < r->levels * r->faces; i++)
         d9_data_free(r->surfaces[i].data);
-    if (r->pool <= D3DPOOL_MANAGED && r->o.device->video_bytes >= r->size)
+    if (r->pool <= D3DPOOL_MANAGED)
         r->o.device->video_bytes -= r->size;
     if (!r->foreign && r->memory)
         free(r->memory - r->margin);
@@ -209,15 +209,16 @@ bool d9_unlike_blocks(D3DFORMAT format)
     return (UINT)format == MAKEFOURCC('A', 'T', 'I', '1') || (UINT)format == MAKEFOURCC('A', 'T', 'I', '2');
 }
 
-static void lay_out(struct d9_resource *r, const struct d9_shape *s)
+/* false: there are more bytes than 32 bits count. */
+static bool lay_out(struct d9_resource *r, const struct d9_shape *s)
 {
-    size_t offset = 0, copies = 0, over = 0; /* over: by as much blocks of a level may reach behind all */
+    uint64_t offset = 0, copies = 0, over = 0; /* over: by as much blocks of a level may reach behind all */
 
     for (UINT i = 0; i < r->levels * r->faces; i++) {
         struct d9_surface *u = &r->surfaces[i];
         UINT level = i % r->levels, rows;
 
-        *u = (struct d9_surface){.resource = r, .index = i, .offset = offset};
+        *u = (struct d9_surface){.resource = r, .index = i, .offset = (size_t)offset};
         u->vtbl = s->kind == D9_VOLUMES ? (const void *)&d9_volume_vtbl : &d9_surface_vtbl;
         u->width = part_of(r->width, level);
         u->height = part_of(r->height, level);
@@ -231,19 +232,24 @@ static void lay_out(struct d9_resource *r, const struct d9_shape *s)
                 u->slice = u->width * u->height;
             if (u->copied > u->slice + over)
                 over = u->copied - u->slice;
-            u->copy = copies;
+            u->copy = (size_t)copies;
             copies += u->copied;
         }
-        offset += (size_t)u->slice * u->depth;
+        offset += (uint64_t)u->slice * u->depth;
         if (level + 1 == r->levels) /* programs count on where faces begin */
-            offset = (offset + 15) & ~(size_t)15;
+            offset = (offset + 15) & ~UINT64_C(15);
     }
-    r->size = s->kind <= D9_IB ? s->width : (UINT)offset;
-    for (UINT i = 0; i < r->levels * r->faces; i++)
-        r->surfaces[i].copy += r->size + over;
-    r->room = r->size + over + copies + 16;
-    if (s->kind > D9_IB)
+    if (s->kind <= D9_IB)
+        offset = s->width;
+    else
         r->margin = (MARGIN_ROWS * (size_t)r->surfaces[0].pitch + 15) & ~(size_t)15;
+    if (offset + over + copies + 16 + 2 * r->margin > UINT32_MAX)
+        return false;
+    r->size = (UINT)offset;
+    for (UINT i = 0; i < r->levels * r->faces; i++)
+        r->surfaces[i].copy += (size_t)(offset + over);
+    r->room = (size_t)(offset + over + copies + 16);
+    return true;
 }
 
 static uint8_t *new_memory(const struct d9_resource *r)
@@ -281,7 +287,12 @@ HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct
             r->made++;
     r->faces = s->faces;
     r->autogen = D3DTEXF_LINEAR;
-    lay_out(r, s);
+    if (!lay_out(r, s)) {
+        d9_object_release(r);
+        return s->pool == D3DPOOL_DEFAULT ? D3DERR_OUTOFVIDEOMEMORY : E_OUTOFMEMORY;
+    }
+    if (r->pool <= D3DPOOL_MANAGED)
+        d->video_bytes += r->size;
     if (s->pool != D3DPOOL_DEFAULT) {
         r->memory = s->memory ? s->memory : new_memory(r);
         r->foreign = s->memory != NULL;
@@ -296,8 +307,6 @@ HRESULT d9_resource_create(struct d9_device *d, const struct d9_shape *s, struct
         d9_object_release(r);
         return hr;
     }
-    if (r->pool <= D3DPOOL_MANAGED)
-        d->video_bytes += r->size;
     if (s->shared && !*s->shared)
         *s->shared = (HANDLE)(uintptr_t)r->kmt.share;
     *out = r;

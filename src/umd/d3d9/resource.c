@@ -306,7 +306,9 @@ static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
     r->unresolved = true;
     describe(r, a);
     if (a->Pool != D3DDDIPOOL_SYSTEMMEM) {
-        if (a->Flags.Primary || a->Flags.SharedResource) {
+        if (r->size > UINT32_MAX - 16) { /* with its shadow */
+            hr = E_OUTOFMEMORY;
+        } else if (a->Flags.Primary || a->Flags.SharedResource) {
             r->pitch = (r->surfaces[0].width * 4 + 255) & ~255u;
             hr = umd9_alloc_create(d, &r->alloc, (uint64_t)r->pitch * r->surfaces[0].height, r,
                                    a->VidPnSourceId);
