@@ -80,6 +80,7 @@ void umd9_alloc_link(struct umd9_device *d, struct umd9_alloc *a)
     if (a->next)
         a->next->self = &a->next;
     d->allocs = a;
+    d->num_allocs++;
 }
 
 void umd9_alloc_destroy(struct umd9_device *d, struct umd9_alloc *a)
@@ -90,6 +91,7 @@ void umd9_alloc_destroy(struct umd9_device *d, struct umd9_alloc *a)
     *a->self = a->next;
     if (a->next)
         a->next->self = a->self;
+    d->num_allocs--;
     d->kt->pfnDeallocateCb(
         d->runtime,
         &(D3DDDICB_DEALLOCATE){.hResource = a->resource, .NumAllocations = 1, .HandleList = &a->handle});
@@ -181,13 +183,21 @@ void umd9_flush(struct umd9_device *d)
     device_check(d);
 }
 
-void umd9_room(struct umd9_device *d, size_t bytes)
+/* Whether the submission could list no more; there are seldom as many as it may list. */
+static bool list_full(const struct umd9_device *d)
 {
     uint32_t listed = 0;
 
+    if (d->num_allocs + 4 <= d->list_size)
+        return false;
     for (const struct umd9_alloc *a = d->allocs; a; a = a->next)
         listed += a->listed || a->counting || a->resource;
-    if (d->stream.bytes.len + bytes + 4096 > d->command_size || listed + 4 > d->list_size)
+    return listed + 4 > d->list_size;
+}
+
+void umd9_room(struct umd9_device *d, size_t bytes)
+{
+    if (d->stream.bytes.len + bytes + 4096 > d->command_size || list_full(d))
         umd9_flush(d);
 }
 

@@ -190,6 +190,7 @@ struct umd9_device {
     D3DDDI_ALLOCATIONLIST *list;
     struct abi_builder stream;
     struct umd9_alloc *allocs;
+    uint32_t num_allocs;
     uint32_t last_name;
     bool removed;
     struct umd9_scratch scratch;
