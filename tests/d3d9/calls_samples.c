@@ -143,6 +143,14 @@ void check_screen(void)
     p.BackBufferHeight = mode.Height;
     IS(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL), D3DERR_INVALIDCALL);
     p.BackBufferWidth = mode.Width;
+    p.FullScreen_RefreshRateInHz = 7777;
+    IS(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL), D3DERR_INVALIDCALL);
+    p.FullScreen_RefreshRateInHz = mode.RefreshRate;
+    OK(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL));
+    p.Windowed = TRUE;
+    IS(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL), D3DERR_INVALIDCALL);
+    p.Windowed = FALSE;
+    p.FullScreen_RefreshRateInHz = 0;
     OK(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL));
     clear(0xFF00FF00);
     OK(IDirect3DDevice9Ex_PresentEx(dev, NULL, NULL, NULL, NULL, 0));

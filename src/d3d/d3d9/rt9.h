@@ -375,7 +375,8 @@ enum d9_front { D9_FRONT, D9_BEHIND, D9_BACK };
 bool d9_screen_is(void);
 bool d9_screen_mode(UINT *width, UINT *height, UINT *rate);
 UINT d9_screen_modes(UINT index, UINT *width, UINT *height, UINT *rate);
-bool d9_screen_has(UINT width, UINT height);
+/* Rate 0: whatever there is. */
+bool d9_screen_has(UINT width, UINT height, UINT rate);
 /* To full screen, where these ask for that, and back where not. */
 HRESULT d9_screen_begin(struct d9_device *d, const D3DPRESENT_PARAMETERS *p);
 void d9_screen_end(struct d9_device *d);

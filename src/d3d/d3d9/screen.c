@@ -45,23 +45,33 @@ bool d9_screen_is(void)
     return monitor_of(&m);
 }
 
+static bool mode_now(const WCHAR *name, struct dxgi_mode *m)
+{
+    const bool is = window_mode_now(name, m);
+
+    m->rate = is && m->rate ? m->rate : 60;
+    return is;
+}
+
 bool d9_screen_mode(UINT *width, UINT *height, UINT *rate)
 {
     struct dxgi_monitor m;
     struct dxgi_mode mode;
 
-    if (!monitor_of(&m) || !window_mode_now(m.name, &mode))
+    if (!monitor_of(&m) || !mode_now(m.name, &mode))
         return false;
     *width = mode.width;
     *height = mode.height;
-    *rate = mode.rate ? mode.rate : 60;
+    *rate = mode.rate;
     return true;
 }
 
-/* Each once, in the order in which Windows has them. */
-static UINT modes_of(const WCHAR *name, struct dxgi_mode *m)
+/* Each once, in the order in which Windows has them; for who frees them. */
+static struct dxgi_mode *all_modes(UINT *count)
 {
-    UINT all = window_modes(name, m, MODES), n = 0, k;
+    struct dxgi_mode *m = calloc(MODES, sizeof(*m));
+    struct dxgi_monitor on;
+    UINT all = m && monitor_of(&on) ? window_modes(on.name, m, MODES) : 0, n = 0, k;
 
     for (UINT i = 0; i < all; i++) {
         m[i].rate = m[i].rate ? m[i].rate : 60;
@@ -70,14 +80,14 @@ static UINT modes_of(const WCHAR *name, struct dxgi_mode *m)
         if (k == n)
             m[n++] = m[i];
     }
-    return n;
+    *count = n;
+    return m;
 }
 
 UINT d9_screen_modes(UINT index, UINT *width, UINT *height, UINT *rate)
 {
-    struct dxgi_mode *m = calloc(MODES, sizeof(*m));
-    struct dxgi_monitor on;
-    UINT n = m && monitor_of(&on) ? modes_of(on.name, m) : 0;
+    UINT n;
+    struct dxgi_mode *m = all_modes(&n);
 
     if (index < n) {
         *width = m[index].width;
@@ -88,16 +98,16 @@ UINT d9_screen_modes(UINT index, UINT *width, UINT *height, UINT *rate)
     return n;
 }
 
-bool d9_screen_has(UINT width, UINT height)
+bool d9_screen_has(UINT width, UINT height, UINT rate)
 {
-    UINT w, h, rate;
+    UINT n;
+    struct dxgi_mode *m = all_modes(&n);
+    bool has = false;
 
-    if (d9_screen_mode(&w, &h, &rate) && w == width && h == height)
-        return true;
-    for (UINT i = 0; i < d9_screen_modes(i, &w, &h, &rate); i++)
-        if (w == width && h == height)
-            return true;
-    return false;
+    for (UINT i = 0; i < n && !has; i++)
+        has = m[i].width == width && m[i].height == height && (!rate || m[i].rate == rate);
+    free(m);
+    return has;
 }
 
 /* ---- the window that has the focus --------------------------------------------------------- */
@@ -284,7 +294,8 @@ HRESULT d9_screen_begin(struct d9_device *d, const D3DPRESENT_PARAMETERS *p)
     s->keeps = d->creation.BehaviorFlags & D3DCREATE_NOWINDOWCHANGES;
     s->mode = (struct dxgi_mode){p->BackBufferWidth, p->BackBufferHeight, p->FullScreen_RefreshRateInHz};
     memcpy(s->name, m.name, sizeof(s->name));
-    if (window_mode_now(m.name, &now) && (now.width != s->mode.width || now.height != s->mode.height))
+    if (mode_now(m.name, &now) && (now.width != s->mode.width || now.height != s->mode.height ||
+                                   (s->mode.rate && now.rate != s->mode.rate)))
         s->moded = window_mode_set(m.name, &s->mode) || s->moded;
     s->area = monitor_of(&m) ? m.area : (RECT){0, 0, (LONG)s->mode.width, (LONG)s->mode.height};
     if (!d->screen)

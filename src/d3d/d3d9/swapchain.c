@@ -35,6 +35,18 @@ static bool samples_fit(struct d9_factory *f, const D3DPRESENT_PARAMETERS *p)
              p->MultiSampleQuality < d9_qualities(f, p->AutoDepthStencilFormat, p->Windowed, n)));
 }
 
+/* In a window there is no rate to ask for; full screen has the display's modes. */
+static bool mode_fits(const D3DDISPLAYMODEEX *now, const D3DPRESENT_PARAMETERS *p)
+{
+    const UINT rate = p->FullScreen_RefreshRateInHz;
+
+    if (p->Windowed)
+        return !rate;
+    return (p->BackBufferWidth == now->Width && p->BackBufferHeight == now->Height &&
+            (!rate || rate == now->RefreshRate)) ||
+           d9_screen_has(p->BackBufferWidth, p->BackBufferHeight, rate);
+}
+
 HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND focus)
 {
     D3DDISPLAYMODEEX mode;
@@ -48,8 +60,7 @@ HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND foc
         return D3DERR_INVALIDCALL;
     if (p->SwapEffect == D3DSWAPEFFECT_COPY && p->BackBufferCount > 1)
         return D3DERR_INVALIDCALL;
-    if (!p->Windowed && (p->BackBufferWidth != mode.Width || p->BackBufferHeight != mode.Height) &&
-        !d9_screen_has(p->BackBufferWidth, p->BackBufferHeight))
+    if (!mode_fits(&mode, p))
         return D3DERR_INVALIDCALL;
 #if defined(_WIN32)
     if (p->Windowed && (!p->BackBufferWidth || !p->BackBufferHeight)) {
