@@ -195,34 +195,28 @@ static LONG gdi_call(const char *function, void *argument)
     return f.any ? f.call(argument) : -1;
 }
 
-HDC window_canvas(UINT width, UINT height, void **pixels, void **bitmap)
+HDC window_dc(void *pixels, UINT format, UINT width, UINT height, UINT pitch, void **bitmap)
 {
-    enum { A8R8G8B8 = 21 };
-    struct memory_dc m = {.pMemory = calloc((size_t)width * height, 4),
-                          .Format = A8R8G8B8,
+    struct memory_dc m = {.pMemory = pixels,
+                          .Format = format,
                           .Width = width,
                           .Height = height,
-                          .Pitch = width * 4,
+                          .Pitch = pitch,
                           .hDeviceDc = CreateCompatibleDC(NULL)};
-    LONG failed = m.pMemory && m.hDeviceDc ? gdi_call("D3DKMTCreateDCFromMemory", &m) : -1;
+    LONG failed = m.hDeviceDc ? gdi_call("D3DKMTCreateDCFromMemory", &m) : -1;
 
     if (m.hDeviceDc)
         DeleteDC(m.hDeviceDc);
-    if (failed) {
-        free(m.pMemory);
-        return NULL;
-    }
-    *pixels = m.pMemory;
-    *bitmap = m.hBitmap;
-    return m.hDc;
+    *bitmap = failed ? NULL : m.hBitmap;
+    return failed ? NULL : m.hDc;
 }
 
-void window_canvas_end(HDC dc, void *pixels, void *bitmap)
+void window_dc_end(HDC dc, void *bitmap)
 {
     struct memory_dc_end e = {dc, bitmap};
 
+    GdiFlush();
     gdi_call("D3DKMTDestroyDCFromMemory", &e);
-    free(pixels);
 }
 
 void window_gamma(const WCHAR *name, const DXGI_GAMMA_CONTROL *gamma)
@@ -335,12 +329,12 @@ void window_show(HWND window, const void *pixels, UINT pitch, UINT width, UINT h
 {
 }
 
-HDC window_canvas(UINT width, UINT height, void **pixels, void **bitmap)
+HDC window_dc(void *pixels, UINT format, UINT width, UINT height, UINT pitch, void **bitmap)
 {
     return NULL;
 }
 
-void window_canvas_end(HDC dc, void *pixels, void *bitmap)
+void window_dc_end(HDC dc, void *bitmap)
 {
 }
 
@@ -378,3 +372,22 @@ void window_debugger_break(void)
 }
 
 #endif
+
+HDC window_canvas(UINT width, UINT height, void **pixels, void **bitmap)
+{
+    enum { A8R8G8B8 = 21 };
+    void *memory = calloc((size_t)width * height, 4);
+    HDC dc = memory ? window_dc(memory, A8R8G8B8, width, height, width * 4, bitmap) : NULL;
+
+    if (!dc)
+        free(memory);
+    else
+        *pixels = memory;
+    return dc;
+}
+
+void window_canvas_end(HDC dc, void *pixels, void *bitmap)
+{
+    window_dc_end(dc, bitmap);
+    free(pixels);
+}

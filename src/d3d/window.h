@@ -34,6 +34,9 @@ void window_back(HWND window, struct dxgi_window *before, bool place);
 void window_resize(HWND window, UINT width, UINT height);
 /* Rows of words, red lowest or blue lowest, into the window's inside, as large as that is. */
 void window_show(HWND window, const void *pixels, UINT pitch, UINT width, UINT height, bool blue_lowest);
+/* GDI draws on these rows of pixels, whose format is a D3DDDIFORMAT; NULL: it cannot, or there is none. */
+HDC window_dc(void *pixels, UINT format, UINT width, UINT height, UINT pitch, void **bitmap);
+void window_dc_end(HDC dc, void *bitmap); /* and has drawn it then */
 /* Memory for a picture that GDI draws on, blue lowest; NULL: there is no GDI. */
 HDC window_canvas(UINT width, UINT height, void **pixels, void **bitmap);
 void window_canvas_end(HDC dc, void *pixels, void *bitmap);

@@ -3,6 +3,8 @@
 #include "d3d/d3d9/tables.h"
 #include "d3d/d3d9/rt9.h"
 
+#include "d3d/window.h"
+
 HRESULT STDMETHODCALLTYPE d9_surface_QueryInterface(IDirect3DSurface9 *This, REFIID riid, void **out)
 {
     if (!out)
@@ -105,67 +107,6 @@ HRESULT STDMETHODCALLTYPE d9_surface_UnlockRect(IDirect3DSurface9 *This)
 
 /* ---- GDI ------------------------------------------------------------------------------------ */
 
-#if defined(_WIN32)
-/* As the WDK's d3dkmthk.h has them; gdi32's own, on Windows and in Wine. */
-typedef struct _D3DKMT_CREATEDCFROMMEMORY {
-    VOID *pMemory;
-    D3DDDIFORMAT Format;
-    UINT Width;
-    UINT Height;
-    UINT Pitch;
-    HDC hDeviceDc;
-    PALETTEENTRY *pColorTable;
-    HDC hDc;
-    HANDLE hBitmap;
-} D3DKMT_CREATEDCFROMMEMORY;
-
-typedef struct _D3DKMT_DESTROYDCFROMMEMORY {
-    HDC hDc;
-    HANDLE hBitmap;
-} D3DKMT_DESTROYDCFROMMEMORY;
-
-typedef NTSTATUS(APIENTRY *create_dc)(D3DKMT_CREATEDCFROMMEMORY *);
-typedef NTSTATUS(APIENTRY *destroy_dc)(CONST D3DKMT_DESTROYDCFROMMEMORY *);
-
-/* A bitmap of the surface's texels, where they are. */
-static bool make_dc(struct d9_surface *s, const D3DLOCKED_RECT *l)
-{
-    const create_dc create =
-        (create_dc)(void *)GetProcAddress(GetModuleHandleA("gdi32"), "D3DKMTCreateDCFromMemory");
-    D3DKMT_CREATEDCFROMMEMORY c = {.pMemory = l->pBits,
-                                   .Format = (D3DDDIFORMAT)s->resource->format,
-                                   .Width = s->width,
-                                   .Height = s->height,
-                                   .Pitch = (UINT)l->Pitch,
-                                   .hDeviceDc = CreateCompatibleDC(NULL)};
-    const bool made = create && c.hDeviceDc && NT_SUCCESS(create(&c));
-
-    DeleteDC(c.hDeviceDc);
-    s->dc = made ? c.hDc : NULL;
-    s->bitmap = made ? c.hBitmap : NULL;
-    return made;
-}
-
-static void end_dc(struct d9_surface *s)
-{
-    const destroy_dc destroy =
-        (destroy_dc)(void *)GetProcAddress(GetModuleHandleA("gdi32"), "D3DKMTDestroyDCFromMemory");
-
-    GdiFlush();
-    if (destroy)
-        destroy(&(D3DKMT_DESTROYDCFROMMEMORY){s->dc, s->bitmap});
-}
-#else
-static bool make_dc(struct d9_surface *s, const D3DLOCKED_RECT *l)
-{
-    return false; /* there is no GDI */
-}
-
-static void end_dc(struct d9_surface *s)
-{
-}
-#endif
-
 bool d9_has_dc(const struct d9_resource *r)
 {
     for (UINT k = 0; k < r->levels * r->faces; k++)
@@ -193,7 +134,8 @@ HRESULT STDMETHODCALLTYPE d9_surface_GetDC(IDirect3DSurface9 *This, HDC *out)
             return D3DERR_INVALIDCALL;
     if (d9_lock(s->resource, s->index, NULL, 0, &l) != D3D_OK)
         return D3DERR_INVALIDCALL;
-    if (!make_dc(s, &l)) {
+    s->dc = window_dc(l.pBits, (UINT)r->format, s->width, s->height, (UINT)l.Pitch, &s->bitmap);
+    if (!s->dc) {
         d9_unlock(s->resource, s->index);
         return D3DERR_INVALIDCALL;
     }
@@ -207,7 +149,7 @@ HRESULT STDMETHODCALLTYPE d9_surface_ReleaseDC(IDirect3DSurface9 *This, HDC dc)
 
     if (!s->dc || dc != s->dc)
         return D3DERR_INVALIDCALL;
-    end_dc(s);
+    window_dc_end(s->dc, s->bitmap);
     s->dc = s->bitmap = NULL;
     d9_unlock(s->resource, s->index);
     return D3D_OK;
