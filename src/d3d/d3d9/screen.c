@@ -7,13 +7,16 @@
  *
  * Invariants:
  *  1. What the focus window is told goes on to the program's procedure, whoever owns the device and even if it is gone.
- *  2. The procedure takes no device's lock: a thread that holds one may wait for the window's. */
+ *  2. The procedure takes no device's lock: a thread that holds one may wait for the window's. What it reads of a screen is
+ *     written with the hooks' lock. */
 #include "d3d/d3d9/tables.h"
 #include "d3d/d3d9/rt9.h"
 
 #include "d3d/window.h"
 
 enum { MODES = 1024 };
+
+static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct d9_screen {
     HWND window, focus;
@@ -122,7 +125,6 @@ struct hook {
     struct d9_screen *screen; /* NULL: the device is gone, but somebody else's procedure stands before ours */
 };
 
-static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hook *hooks;
 
 static void left(HWND window, bool keeps, bool moded, const WCHAR *name)
@@ -278,6 +280,7 @@ HRESULT d9_screen_begin(struct d9_device *d, const D3DPRESENT_PARAMETERS *p)
     struct d9_screen *s = d->screen;
     struct dxgi_monitor m;
     struct dxgi_mode now;
+    bool moded, has;
 
     if (p->Windowed || !monitor_of(&m)) {
         d9_screen_end(d);
@@ -289,15 +292,22 @@ HRESULT d9_screen_begin(struct d9_device *d, const D3DPRESENT_PARAMETERS *p)
     }
     if (!s && !(s = calloc(1, sizeof(*s))))
         return E_OUTOFMEMORY;
+    pthread_mutex_lock(&hooks_lock); /* 2 */
     s->window = p->hDeviceWindow;
     s->focus = d->creation.hFocusWindow ? d->creation.hFocusWindow : p->hDeviceWindow;
     s->keeps = d->creation.BehaviorFlags & D3DCREATE_NOWINDOWCHANGES;
     s->mode = (struct dxgi_mode){p->BackBufferWidth, p->BackBufferHeight, p->FullScreen_RefreshRateInHz};
     memcpy(s->name, m.name, sizeof(s->name));
-    if (mode_now(m.name, &now) && (now.width != s->mode.width || now.height != s->mode.height ||
-                                   (s->mode.rate && now.rate != s->mode.rate)))
-        s->moded = window_mode_set(m.name, &s->mode) || s->moded;
-    s->area = monitor_of(&m) ? m.area : (RECT){0, 0, (LONG)s->mode.width, (LONG)s->mode.height};
+    pthread_mutex_unlock(&hooks_lock);
+    moded = mode_now(m.name, &now) &&
+            (now.width != s->mode.width || now.height != s->mode.height ||
+             (s->mode.rate && now.rate != s->mode.rate)) &&
+            window_mode_set(m.name, &s->mode); /* which sends messages */
+    has = monitor_of(&m);
+    pthread_mutex_lock(&hooks_lock);
+    s->moded = moded || s->moded;
+    s->area = has ? m.area : (RECT){0, 0, (LONG)s->mode.width, (LONG)s->mode.height};
+    pthread_mutex_unlock(&hooks_lock);
     if (!d->screen)
         hook(s);
     d->screen = s;
