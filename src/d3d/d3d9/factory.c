@@ -249,25 +249,25 @@ HRESULT STDMETHODCALLTYPE d9_factory_GetAdapterDisplayModeEx(IDirect3D9Ex *This,
     return !mode || d9_display_mode(of(This), mode) ? D3D_OK : D3DERR_NOTAVAILABLE;
 }
 
-/* Windows' display has its modes; the service's the one that it is in. */
+/* Windows' display has its modes; the service's, and one of which none are known, the one that it is in. */
 UINT STDMETHODCALLTYPE d9_factory_GetAdapterModeCount(IDirect3D9Ex *This, UINT adapter, D3DFORMAT format)
 {
     D3DDISPLAYMODEEX m;
-    UINT width, height, rate;
+    UINT width, height, rate, n;
 
     if (adapter || format != D3DFMT_X8R8G8B8)
         return 0;
-    return d9_screen_is() ? d9_screen_modes(UINT32_MAX, &width, &height, &rate)
-                          : d9_display_mode(of(This), &m);
+    n = d9_screen_modes(UINT32_MAX, &width, &height, &rate);
+    return n ? n : d9_display_mode(of(This), &m);
 }
 
 static HRESULT enumerate(struct d9_factory *f, UINT index, D3DDISPLAYMODEEX *mode)
 {
-    UINT width, height, rate;
+    UINT width, height, rate, n = d9_screen_modes(index, &width, &height, &rate);
 
-    if (!d9_screen_is())
+    if (!n)
         return d9_display_mode(f, mode) ? D3D_OK : D3DERR_NOTAVAILABLE;
-    if (index >= d9_screen_modes(index, &width, &height, &rate))
+    if (index >= n)
         return D3DERR_INVALIDCALL;
     *mode = describe_mode(width, height, rate);
     return D3D_OK;
