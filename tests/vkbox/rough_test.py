@@ -270,6 +270,25 @@ def without_its_parts_the_program_runs_undisturbed():
 
 
 @case
+def signals_to_who_watches_leave_nobody_unwatched():
+    """One that asks for an end is passed on; others do not end it, and the program has its own as without."""
+    for asked, code in ((signal.SIGQUIT, 128 + signal.SIGQUIT), (signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGUSR1, 7), (signal.SIGUSR2, 7),
+                        (signal.SIGALRM, 7), (signal.SIGVTALRM, 7), (signal.SIGPROF, 7), (signal.SIGIO, 7), (signal.SIGPWR, 7), (signal.SIGSTKFLT, 7)):
+        with new_place() as place:
+            p = subprocess.Popen([aerogpu, 'run', '-o', place, '--', 'sh', '-c', 'echo $$; read x; exit 7'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+            program = int(p.stdout.readline())
+            p.send_signal(asked)
+            if code == 7:
+                p.stdin.write('\n')
+                p.stdin.flush()
+            assert p.wait(30) == code and not os.path.exists('/proc/%d' % program), (asked, p.returncode)
+    for own in signal.SIGUSR1, signal.SIGALRM:
+        with new_place() as place:
+            assert run_in(place, 'sh', '-c', 'kill -%d $$' % own)[0] == 128 + own, own
+
+
+@case
 def a_layer_that_is_cut_is_not_loaded():
     with new_place() as place:
         manifest = shutil.copy(os.path.join(os.path.dirname(plant), '../../src/vkbox/VkLayer_AEROGPU_blackbox.json'), place)

@@ -201,6 +201,7 @@ int cmd_run(int argc, char **argv)
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
     sigaction(SIGHUP, &sa, NULL);
+    sigaction(SIGQUIT, &sa, NULL);
     r = vkbox_run(&p, &result, &e);
     if (!r && c.json)
         run_library(NULL)->tell_json(&result);

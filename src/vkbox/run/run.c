@@ -40,14 +40,16 @@ struct entry {
     const struct run *run;
 };
 
-/* A file that may not grow is said as a full disk is; whoever reads what is printed may end before the program does, which is watched on. */
-static const int run_ignored[2] = {SIGXFSZ, SIGPIPE};
+/* A file that may not grow is said as a full disk is; whoever reads what is printed may end before the program does, which is watched on, as it
+ * is when signals that would end this process are meant for the program. */
+static const int run_ignored[RUN_IGNORED] = {SIGXFSZ,   SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM,
+                                             SIGVTALRM, SIGPROF, SIGIO,   SIGPWR,  SIGSTKFLT};
 
 static void enter(void *ctx)
 {
     const struct entry *e = ctx;
 
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < RUN_IGNORED; i++)
         sigaction(run_ignored[i], &e->run->ignored[i], NULL);
     news_finish(&e->run->news); /* its own SIGCHLD */
     environ = e->env;
@@ -406,7 +408,7 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
     clock_init_live(&r->clock);
     r->oom_kills = end_oom_kills();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < RUN_IGNORED; i++)
         sigaction(run_ignored[i], &(struct sigaction){.sa_handler = SIG_IGN}, &r->ignored[i]);
     news_init(&r->news);
     code = vkbox_folder_make(&r->folder, e);

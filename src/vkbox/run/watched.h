@@ -18,6 +18,8 @@
 
 enum { MAX_BOXES = SHARED_MAPPINGS };
 
+enum { RUN_IGNORED = 10 };
+
 struct watched {
     char name[64]; /* of its file in the folder */
     int fd;
@@ -51,7 +53,7 @@ struct run {
     pid_t pid;
     int gone; /* a descriptor that says when the program has ended, or -1 */
     bool ended, told_left, without_folder;
-    struct sigaction ignored[2]; /* the program's, for the signals of run_ignored */
+    struct sigaction ignored[RUN_IGNORED]; /* the program's, for the signals of run_ignored */
     struct news news;
     struct symbol_files files;
     uint64_t oom_kills, next_look, youngest_ns; /* when a box was found last */
