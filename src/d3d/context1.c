@@ -139,6 +139,12 @@ static D3D11DDI_HANDLETYPE handle_type(const struct d3d_child *c)
                                 : D3D10DDI_HT_RESOURCE;
 }
 
+/* Parts of a view, or all of it: no parts that are given are none, and more than the list of a deferred context keeps are gone. */
+static bool has_parts(const D3D11_RECT *rects, UINT count)
+{
+    return rects ? count != 0 : count <= D3D_KEPT;
+}
+
 void STDMETHODCALLTYPE d3d_context_DiscardResource(ID3D11DeviceContext1 *This, ID3D11Resource *resource)
 {
     struct d3d_child *r = (struct d3d_child *)resource;
@@ -152,7 +158,7 @@ void STDMETHODCALLTYPE d3d_context_DiscardView1(ID3D11DeviceContext1 *This, ID3D
 {
     struct d3d_child *v = (struct d3d_child *)view;
 
-    if (v)
+    if (v && has_parts(rects, count))
         TELL(This, pfnDiscard, handle_type(v), v->drv, (const D3D10_DDI_RECT *)rects, rects ? count : 0);
 }
 
@@ -164,17 +170,16 @@ void STDMETHODCALLTYPE d3d_context_DiscardView(ID3D11DeviceContext1 *This, ID3D1
         TELL(This, pfnDiscard, handle_type(v), v->drv, NULL, 0);
 }
 
-/* Of targets, and of what shaders write to that has a format, as many as the list of a deferred context keeps. */
+/* Of targets, and of what shaders write to that has a format. */
 void STDMETHODCALLTYPE d3d_context_ClearView(ID3D11DeviceContext1 *This, ID3D11View *view,
                                              const FLOAT colour[4], const D3D11_RECT *rects, UINT count)
 {
     struct d3d_child *v = (struct d3d_child *)view;
     FLOAT c[4];
 
-    if (!v || !colour || (!rects && count > D3D_KEPT) || (v->kind != D3D_RTV && v->kind != D3D_UAV) ||
+    if (!v || !colour || !has_parts(rects, count) || (v->kind != D3D_RTV && v->kind != D3D_UAV) ||
         (v->kind == D3D_UAV && (!v->desc.uav.Format || d3d_format_typeless(v->desc.uav.Format))))
         return;
     memcpy(c, colour, sizeof(c));
-    if (!rects || count)
-        TELL(This, pfnClearView, handle_type(v), v->drv, c, (const D3D10_DDI_RECT *)rects, rects ? count : 0);
+    TELL(This, pfnClearView, handle_type(v), v->drv, c, (const D3D10_DDI_RECT *)rects, rects ? count : 0);
 }

@@ -199,6 +199,50 @@ static bool resizes(void)
     return ok;
 }
 
+static UINT discards, parts; /* that the driver was told of, and of how many parts the last one was */
+
+static VOID APIENTRY discarded(D3D10DDI_HDEVICE h, D3D11DDI_HANDLETYPE type, VOID *resource_or_view,
+                               CONST D3D10_DDI_RECT *rects, UINT count)
+{
+    discards++;
+    parts = count;
+}
+
+/* Too many parts for a list to keep, and parts that are none, are not the whole view. */
+static void discards_parts(ID3D11View *view, ID3D11DeviceContext1 *recorder)
+{
+    static const D3D11_RECT many[5000];
+    ID3D11CommandList *list = NULL;
+
+    discards = 0;
+    ID3D11DeviceContext1_DiscardView1(recorder, view, many, 5000);
+    ID3D11DeviceContext1_DiscardView1(recorder, view, many, 0);
+    ID3D11DeviceContext1_DiscardView1(recorder, view, many, 3);
+    if (ID3D11DeviceContext1_FinishCommandList(recorder, FALSE, &list) != S_OK)
+        return;
+    ID3D11DeviceContext_ExecuteCommandList(context, list, FALSE);
+    ID3D11CommandList_Release(list);
+    assert_true(discards == 1 && parts == 3);
+}
+
+static bool records(void)
+{
+    D3D11_TEXTURE2D_DESC t = texture(D3D11_USAGE_DEFAULT, D3D11_BIND_RENDER_TARGET, 0);
+    ID3D11Texture2D *target = NULL;
+    ID3D11RenderTargetView *view = NULL;
+    ID3D11DeviceContext *recorder = NULL;
+    bool ok = DOES(ID3D11Device_CreateTexture2D(device, &t, NULL, &target)) &&
+              DOES(ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)target, NULL, &view)) &&
+              DOES(ID3D11Device_CreateDeferredContext(device, 0, &recorder));
+
+    if (ok)
+        discards_parts((ID3D11View *)view, (ID3D11DeviceContext1 *)recorder);
+    RELEASE(recorder);
+    RELEASE(view);
+    RELEASE(target);
+    return ok;
+}
+
 static D3D_FEATURE_LEVEL highest; /* that the driver is to have */
 
 /* What is told of a driver's interface: parts of views are cleared by 11.1's alone. */
@@ -224,7 +268,7 @@ static HRESULT program(void)
                                 &device, &level, &context));
     if (ok)
         is_highest(level);
-    ok = ok && uses() && maps() && resizes();
+    ok = ok && uses() && maps() && (highest < D3D_FEATURE_LEVEL_11_1 || records()) && resizes();
     RELEASE(context);
     RELEASE(device);
     return ok ? S_OK : answer;
@@ -259,6 +303,8 @@ static HRESULT APIENTRY create_whole(D3D10DDI_HADAPTER h, D3D10DDIARG_CREATEDEVI
     for (size_t i = 0; hr == S_OK && i < size / sizeof(*slots); i++)
         if (!slots[i])
             fail_msg("slot %zu of the driver's table is empty", i);
+    if (a->Interface == D3D11_1_DDI_INTERFACE)
+        a->p11_1DeviceFuncs->pfnDiscard = discarded;
     return hr;
 }
 
