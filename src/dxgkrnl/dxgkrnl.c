@@ -108,7 +108,7 @@ static int miniport_failed(struct dxgk *d, struct error *err, const char *routin
         snprintf(broken, sizeof(broken), "; it broke a rule: %.*s", (int)strcspn(rule, "\n"), rule);
     if (d->remarks.count)
         snprintf(found, sizeof(found), "; remarked before that: %s", d->remarks.last);
-    if (d->unpaged)
+    if (d->unpaged && !why && !rule) /* these are reasons, and it may have done that otherwise */
         snprintf(unpaged, sizeof(unpaged),
                  "; DxgkDdiBuildPagingBuffer had put nothing into its buffer for %s", d->unpaged);
     return error_set(err, -ENXIO, "%s%s%s%s", text, broken, found, unpaged);
@@ -173,7 +173,7 @@ int dxgk_load(struct dxgk *d, DRIVER_INITIALIZE *driver_entry, struct error *err
         return 0;
     if (s == STATUS_GRAPHICS_INVALID_DRIVER_MODEL && d->refused)
         return error_set(
-            err, -ENXIO,
+            err, -ENOEXEC,
             "the miniport is for interface version 0x%x; Windows 7 takes 0x%x, and of Vista 0x%x and 0x%x",
             (unsigned)d->version, DXGKDDI_INTERFACE_VERSION_WIN7, DXGKDDI_INTERFACE_VERSION_VISTA,
             DXGKDDI_INTERFACE_VERSION_VISTA_SP1);
@@ -232,7 +232,7 @@ static int load_object(struct dxgk *d, const char *path, DRIVER_INITIALIZE **ent
         return error_set(err, -ENOEXEC, "cannot load the miniport: %s", dlerror());
     *(void **)entry = dlsym(d->object, "DriverEntry");
     if (!*entry)
-        return error_set(err, -ENXIO, "%s has no DriverEntry", path);
+        return error_set(err, -ENOEXEC, "%s has no DriverEntry", path);
     if (dladdr(*(void **)entry, &info))
         dxgk_kernel_object(d->kernel, info.dli_fbase);
     return 0;

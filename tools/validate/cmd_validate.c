@@ -474,8 +474,8 @@ static int parse(int argc, char **argv, struct validate_options *o)
             .about =
                 "Starts the device, its executor, dxgkrnl and the miniport in this process, serves them to the validation programs on a socket of its own, and goes through the bring-up checklist in its strict order: driver loads, mode set, scanout visible, compositor starts and composition stays on, 3D sample passes. Then it measures the baseline, runs the rest of the suite, and breaks the stack on purpose: shaders that do not end, an executor that dies or answers late, doorbells and interrupts that get lost, doubled or delayed, vblanks late, missing and repeated, a stale fence page, writes into memory that is gone, a full ring, 64 clients, clients that are killed, a driver call that blocks, a reset that fails. Recovery is part of passing, and so is the event log: a reset that no test expects fails the run.\n\n"
                 "It writes the validation record, record.txt; everything as report.json, as JUnit XML report.xml, and as one page with pictures and graphs, report.html; and under logs the output of each test.",
-            .exits = {"everything passed",
-                      "something failed", [EXIT_INPUT] = "the settings file or the miniport is bad",
+            .exits = {"everything passed", "something failed",
+                      [EXIT_INPUT] = "the settings file is bad, or what is given for a miniport is none",
                       [EXIT_ENV] = "this machine lacks something"},
             .see =
                 "aerogpu-serve(1), aerogpu-doctor(1), aerogpu_dbgctl(1), aerogpu_test_runner(1), docs/validation.md"},
@@ -690,24 +690,28 @@ static int write_all(struct run *r)
     return code;
 }
 
-static int bring_up(struct run *r)
+/* EXIT_FAILED: it was the miniport's doing, which is to be judged. */
+static int bring_up(struct run *r, struct error *e)
 {
-    struct error e = {0};
-
     if (!r->o.json)
         printf("bringing up %s\n", r->o.sim ? "the sim" : "the stack");
-    if (validate_host_up(&r->host, &r->o, &e)) {
-        validate_host_down(&r->host);
-        return command_stack_error(&e);
+    if (!validate_host_up(&r->host, &r->o, e)) {
+        if (r->o.sim)
+            sim_suite_init(&r->sim, &r->host, &r->o);
+        return EXIT_OK;
     }
-    if (r->o.sim)
-        sim_suite_init(&r->sim, &r->host, &r->o);
-    return 0;
+    if (e->code == -ENXIO) { /* dxgk_load, dxgk_start: of what its code did */
+        command_say(e->text);
+        return EXIT_FAILED;
+    }
+    validate_host_down(&r->host);
+    return command_stack_error(e);
 }
 
 /* What was given, before anything is made. */
 static int check_given(const struct validate_options *o)
 {
+    const char *miniport = o->miniport ? o->miniport : getenv(STACK_MINIPORT_VARIABLE);
     struct settings s = {0};
     struct error e = {0};
     int r;
@@ -718,8 +722,8 @@ static int check_given(const struct validate_options *o)
     r = o->settings ? dxgk_settings_read(&s, o->settings, &e) : 0;
 
     dxgk_settings_finish(&s);
-    if (!r && o->miniport)
-        r = file_kind_needed(o->miniport, FILE_PROGRAM, &e);
+    if (!r && miniport)
+        r = file_kind_needed(miniport, FILE_PROGRAM, &e);
     return r ? command_fail(EXIT_INPUT, &e) : EXIT_OK;
 }
 
@@ -791,6 +795,32 @@ static int judge_end(struct run *r, const struct lastwords_end *end)
     return dxgk_lastwords_same_end(end, EXIT_FAILED);
 }
 
+/* The whole checklist, and what rests on it. */
+static void go_through(struct run *r)
+{
+    json_t *baseline = NULL;
+
+    if (checklist(r)) {
+        sleep_and_wake(r);
+        baseline = validate_baseline(&r->host, r->o.quick ? 1000 : 3000);
+        if (!baseline)
+            step(r, "baseline", false, false, "the stack does not render");
+        rest_of_suite(r);
+        soak(r);
+    }
+    json_object_set_new(r->report, "metrics", validate_metrics(&r->host));
+    json_object_set_new(r->report, "baseline", baseline ? baseline : json_null());
+}
+
+/* There is nothing to go through: the step that failed is the first one. */
+static void not_loaded(struct run *r, const char *why)
+{
+    r->violations_said =
+        r->host.stack ? dxgk_violations(stack_dxgk(r->host.stack)) : 0; /* the sentence has them */
+    step(r, "driver loads", false, false, why);
+    json_decref(new_events(r));
+}
+
 static int judged(int code)
 {
     dxgk_lastwords_verdict();
@@ -802,7 +832,7 @@ int cmd_validate(int argc, char **argv)
     struct run r = {.o = {.out = "out/validate"}, .start_ms = now_ms()};
     struct lastwords_end end;
     char path[PATH_MAX];
-    json_t *baseline = NULL;
+    struct error e = {0};
     int code = parse(argc, argv, &r.o);
 
     if (code)
@@ -827,24 +857,19 @@ int cmd_validate(int argc, char **argv)
     if (r.o.miniport &&
         setenv(STACK_MINIPORT_VARIABLE, realpath(r.o.miniport, path) ? path : r.o.miniport, 1))
         return judged(EXIT_ENV); /* for the services of tests, too */
-    code = bring_up(&r);
-    if (code)
+    code = bring_up(&r, &e);
+    if (code && code != EXIT_FAILED)
         return judged(code);
     begin_report(&r);
-    if (checklist(&r)) {
-        sleep_and_wake(&r);
-        baseline = validate_baseline(&r.host, r.o.quick ? 1000 : 3000);
-        if (!baseline)
-            step(&r, "baseline", false, false, "the stack does not render");
-        rest_of_suite(&r);
-        soak(&r);
-    }
+    if (code)
+        not_loaded(&r, e.text);
+    else
+        go_through(&r);
     report_results(&r);
-    json_object_set_new(r.report, "metrics", validate_metrics(&r.host));
-    json_object_set_new(r.report, "baseline", baseline ? baseline : json_null());
     json_object_set_new(r.report, "events", validate_host_events(&r.host));
     json_object_set_new(r.report, "diagnosis", diagnose(r.report));
-    snapshots(&r);
+    if (!code)
+        snapshots(&r);
     validate_host_unload(&r.host); /* what a miniport does not give back is seen then */
     judge_whole(&r);
     code = write_all(&r);
@@ -853,7 +878,7 @@ int cmd_validate(int argc, char **argv)
     code = code ? EXIT_ENV : r.failures ? EXIT_FAILED : EXIT_OK;
     json_decref(r.report);
     test_results_finish(&r.results);
-    if (r.o.sim)
+    if (r.o.sim && r.sim.top)
         sim_suite_finish(&r.sim);
     validate_host_down(&r.host);
     return judged(code);
