@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -107,22 +108,123 @@ int program_find(const struct program_params *p, char *path, size_t size, struct
                      p->variable ? p->variable : "", p->variable ? " can name it)" : "");
 }
 
+/* ---- programs for Windows: IMAGE_NT_HEADERS and the sections behind them -------- */
+
+enum {
+    PE_OFFSET = 60,
+    NT_SIZE = 26, /* up to the magic of the optional header */
+    NT_OPTIONAL = 24,
+    SECTION_SIZE = 40,
+    AMD64 = 0x8664,
+    I386 = 0x14C,
+    IS_EXECUTABLE = 0x0002,
+    IS_DLL = 0x2000
+};
+
+static uint32_t le(int bytes, const uint8_t *at)
+{
+    uint32_t v = 0;
+
+    while (bytes--)
+        v = v << 8 | at[bytes];
+    return v;
+}
+
+static bool read_at(FILE *f, uint64_t at, void *to, size_t size)
+{
+    return !fseeko(f, (off_t)at, SEEK_SET) && fread(to, 1, size, f) == size;
+}
+
+/* Where its headers are; 0: it has none. */
+static uint32_t nt_headers(FILE *f, uint8_t nt[NT_SIZE])
+{
+    uint8_t dos[64];
+
+    if (!read_at(f, 0, dos, sizeof(dos)) || memcmp(dos, "MZ", 2) ||
+        !read_at(f, le(4, dos + PE_OFFSET), nt, NT_SIZE) || memcmp(nt, "PE\0", 4))
+        return 0;
+    return le(4, dos + PE_OFFSET);
+}
+
+static int check_sections(FILE *f, uint64_t at, unsigned count, uint64_t size, struct error *e)
+{
+    for (unsigned i = 0; i < count; i++, at += SECTION_SIZE) {
+        uint8_t s[SECTION_SIZE];
+        uint32_t in_memory, in_file, from;
+
+        if (!read_at(f, at, s, sizeof(s)))
+            return error_set(e, -ENOEXEC, "it ends in the header of section %u of %u, at offset %" PRIu64, i,
+                             count, at);
+        in_memory = le(4, s + 8);
+        in_file = le(4, s + 16);
+        from = le(4, s + 20);
+        if (in_memory && in_memory < in_file) /* what is behind is not looked at */
+            in_file = in_memory;
+        if (in_file && (uint64_t)from + in_file > size)
+            return error_set(e, -ENOEXEC,
+                             "section %u (%.8s) has %u bytes from offset %u on, the file ends at %" PRIu64, i,
+                             (const char *)s, in_file, from, size);
+    }
+    return 0;
+}
+
+static int check_windows(FILE *f, bool *is_32, struct error *e)
+{
+    uint8_t nt[NT_SIZE];
+    const uint32_t at = nt_headers(f, nt);
+    unsigned machine, flags, magic;
+    struct stat st;
+
+    if (!at)
+        return error_set(e, -ENOEXEC, "it has no PE header");
+    machine = le(2, nt + 4);
+    flags = le(2, nt + 22);
+    magic = le(2, nt + NT_OPTIONAL);
+    *is_32 = machine == I386;
+    if (machine != AMD64 && machine != I386)
+        return error_set(e, -ENOEXEC,
+                         "its machine (offset %u) is %#x%s: those of x86-64 (0x8664) and x86 (0x14c) are run",
+                         at + 4, machine, machine == 0xAA64 ? " (ARM64)" : "");
+    if (!(flags & IS_EXECUTABLE) || flags & IS_DLL)
+        return error_set(e, -ENOEXEC, "its characteristics (offset %u) are %#x: %s", at + 22, flags,
+                         flags & IS_DLL ? "a library" : "it was not linked to its end");
+    if (magic != (*is_32 ? 0x10Bu : 0x20Bu))
+        return error_set(e, -ENOEXEC, "its optional header (offset %u) begins with %#x, that of %s with %#x",
+                         at + NT_OPTIONAL, magic, *is_32 ? "x86" : "x86-64", *is_32 ? 0x10B : 0x20B);
+    if (fstat(fileno(f), &st))
+        return error_set(e, -errno, "%s", strerror(errno));
+    return check_sections(f, (uint64_t)at + NT_OPTIONAL + le(2, nt + 20), le(2, nt + 6), (uint64_t)st.st_size,
+                          e);
+}
+
+int program_windows(const char *path, bool *is_32, struct error *e)
+{
+    FILE *f = is_file(path, R_OK) ? fopen(path, "re") : NULL;
+    int r;
+
+    if (!f) {
+        r = access(path, R_OK) ? errno : EISDIR;
+        return error_set(e, -r, "%s: %s", path, strerror(r));
+    }
+    r = check_windows(f, is_32, e);
+    if (r)
+        error_prefix(e, "%s is no program for Windows that can be run", path);
+    fclose(f);
+    return r;
+}
+
 enum program_kind program_kind(const char *path)
 {
-    enum { ELF_CLASS = 4, PE_OFFSET = 60, I386 = 0x14C };
-    uint8_t head[64] = {0}, pe[6] = {0};
-    FILE *f = fopen(path, "re");
+    enum { ELF_CLASS = 4 };
+    uint8_t head[5] = {0}, nt[NT_SIZE];
+    FILE *f = is_file(path, R_OK) ? fopen(path, "re") : NULL;
+    size_t n = f ? fread(head, 1, sizeof(head), f) : 0;
     enum program_kind kind = PROGRAM_NONE;
 
-    if (f && fread(head, 1, sizeof(head), f) >= 5 && !memcmp(head, "\177ELF", 4))
+    if (n == sizeof(head) && !memcmp(head, "\177ELF", 4))
         kind = head[ELF_CLASS] == 1 ? PROGRAM_LINUX_32 : PROGRAM_LINUX;
-    else if (f && head[0] == 'M' && head[1] == 'Z' &&
-             !fseek(f,
-                    head[PE_OFFSET] | head[PE_OFFSET + 1] << 8 | head[PE_OFFSET + 2] << 16 |
-                        (head[PE_OFFSET + 3] & 0x7f) << 24,
-                    SEEK_SET) &&
-             fread(pe, 1, sizeof(pe), f) == sizeof(pe) && !memcmp(pe, "PE\0", 4))
-        kind = (pe[4] | pe[5] << 8) == I386 ? PROGRAM_WINDOWS_32 : PROGRAM_WINDOWS;
+    else if (f && nt_headers(f, nt))
+        kind = PROGRAM_WINDOWS;
     if (f)
         fclose(f);
     return kind;

@@ -31,13 +31,15 @@ bool program_in_path(const char *name, char *path, size_t size);
 
 /* What a file is to who would run it, by its headers alone. */
 enum program_kind {
-    PROGRAM_NONE, /* neither of them: a script, or not there */
+    PROGRAM_NONE, /* none of them: a script, or not there */
     PROGRAM_LINUX,
     PROGRAM_LINUX_32,
-    PROGRAM_WINDOWS,
-    PROGRAM_WINDOWS_32
+    PROGRAM_WINDOWS
 };
 enum program_kind program_kind(const char *path);
+/* Whether Windows on x86-64 would start this file: a program, for x86-64 or x86, all of whose sections are there. 0; or what reading
+ * it answered, or -ENOEXEC, with a sentence that says what is wrong, and at which offset. */
+int program_windows(const char *path, bool *is_32, struct error *e);
 
 /* Fills `path`. 0; -ENOENT, -ENAMETOOLONG or what reading /proc/self/exe answered, with a sentence that says where it was
  * looked for. */

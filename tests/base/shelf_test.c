@@ -367,6 +367,65 @@ TEST(programs_are_found_in_path_as_by_a_shell)
     assert_int_equal(chdir(was), 0);
 }
 
+/* One section of 16 bytes at the end; what is at `at` is another word there. */
+static int windows(unsigned at, uint32_t word, size_t size, bool *is_32, struct error *e)
+{
+    char path[] = "/tmp/aerogpu-shelf-XXXXXX";
+    uint8_t image[384] = {'M', 'Z', [60] = 64, [64] = 'P', 'E', [68] = 0x64, 0x86, 1, [84] = 112, [86] = 2};
+    const uint32_t section[5] = {4096, 4096, 16, 368};
+    const int fd = mkstemp(path);
+    int r;
+
+    image[88] = 0x0B, image[89] = 2;
+    memcpy(image + 200, ".text", 5);
+    memcpy(image + 208, section, sizeof(section));
+    memcpy(image + at, &word, at ? 4 : 0);
+    assert_int_equal(write(fd, image, size), (ssize_t)size);
+    close(fd);
+    r = program_windows(path, is_32, e);
+    assert_int_equal(program_kind(path), strstr(e->text, "no PE header") ? PROGRAM_NONE : PROGRAM_WINDOWS);
+    unlink(path);
+    return r;
+}
+
+TEST(programs_for_windows_are_whole_or_the_sentence_says_where_not)
+{
+    static const struct {
+        unsigned at;
+        uint32_t word;
+        size_t size;
+        const char *says;
+    } broken[] = {
+        {0, 0, 63, "no PE header"},
+        {0, 0, 89, "no PE header"},
+        {60, 0xFFFFFFFF, 384, "no PE header"},
+        {64, 0x4550 | 1 << 16, 384, "no PE header"},
+        {68, 1 << 16 | 0xAA64, 384, "machine (offset 68) is 0xaa64 (ARM64)"},
+        {68, 1 << 16 | 0x1C4, 384, "machine (offset 68) is 0x1c4:"},
+        {84, 0x2002 << 16 | 112, 384, "characteristics (offset 86) are 0x2002: a library"},
+        {84, 112, 384, "characteristics (offset 86) are 0: it was not"},
+        {88, 0x10B, 384, "optional header (offset 88) begins with 0x10b, that of x86-64 with 0x20b"},
+        {68, 1 << 16 | 0x14C, 384, "begins with 0x20b, that of x86 with 0x10b"},
+        {68, 5 << 16 | 0x8664, 384, "it ends in the header of section 4 of 5, at offset 360"},
+        {0, 0, 239, "it ends in the header of section 0 of 1, at offset 200"},
+        {0, 0, 383, "section 0 (.text) has 16 bytes from offset 368 on, the file ends at 383"},
+        {220, 0xFFFFFFFF, 384, "16 bytes from offset 4294967295 on"}};
+    struct error e = {0};
+    bool is_32 = true;
+
+    assert_int_equal(windows(0, 0, 384, &is_32, &e), 0);
+    assert_false(is_32);
+    assert_int_equal(windows(208, 15, 383, &is_32, &e), 0); /* memory takes 15 bytes of it */
+    for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+        e = (struct error){0};
+        assert_int_equal(windows(broken[i].at, broken[i].word, broken[i].size, &is_32, &e), -ENOEXEC);
+        if (!strstr(e.text, broken[i].says))
+            fail_msg("%zu: %s", i, e.text);
+    }
+    assert_int_equal(program_windows("/no/such", &is_32, &e), -ENOENT);
+    assert_int_equal(program_windows("/tmp", &is_32, &e), -EISDIR);
+}
+
 TEST(programs_are_found_or_the_sentence_says_where)
 {
     struct program_params p = {.what = "the test's own program",

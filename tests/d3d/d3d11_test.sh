@@ -61,7 +61,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-case $how in native) echo 1..24 ;; wine) echo 1..17 ;; wine32) echo 1..18 ;; esac
+case $how in native) echo 1..25 ;; wine) echo 1..17 ;; wine32) echo 1..18 ;; esac
 # nothing here hangs, however busy the machine is
 printf '[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]\nTdrDelay = 60\n' >"$folder/settings"
 serve --settings "$folder/settings"
@@ -203,3 +203,9 @@ for option in --exact --guard --json "--gpu-timeout 10"; do
     said="$said$? $(wc -l <"$folder/errors");"
 done
 result $([ "$said" = "2 1;2 1;2 1;2 1;" ]; echo $?) "options of the Vulkan layer are refused with --on ($said)"
+mkdir "$folder/gone" "$folder/tmp"
+said=$(TMPDIR=$folder/tmp timeout 120 "$aerogpu" run --on aerogpu -o "$folder/gone" -- sh -c 'rmdir "$0"; : >"$0"; exec "$@"' "$folder/gone" \
+    "$program" "$shaders" "$folder/picture" hang 2>&1 >/dev/null 8>&- | grep "^aerogpu run: the dump")
+kept=$(ls "$folder/tmp")
+[[ $kept = *.aerogpudump && $said = "aerogpu run: the dump cannot be in $folder/gone: "*File\ exists*"aerogpu run: the dump is $folder/tmp/$kept; "* ]]
+result $? "a dump is not lost where its folder is (${said//$'\n'/; }; $kept)"

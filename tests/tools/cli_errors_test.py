@@ -30,7 +30,7 @@ os.link(work + "/precious", work + "/same")
 for name, bytes_ in (("direct.d3d12trace", b"D3D12TRC"), ("etl.cputrace", b"AGCPUTRC"), ("stream", b"ACMD"), ("flight", b"AGFLIGHT"),
                      ("dump.aerogpudump", b"SQLite format 3\0" + bytes(52) + b"AGBD" + bytes(28)),
                      ("script", b"#!/bin/sh\n"), ("vulkan", b"\177ELF libvulkan.so.1"), ("dx11.exe", b"MZ..D3D11.DLL"),
-                     ("dx12.exe", b"MZ.." + "d3d12.dll".encode("utf-16-le"))):
+                     ("arm.exe", b"MZ" + bytes(58) + b"\x40\0\0\0PE\0\0\x64\xaa"), ("dx12.exe", b"MZ.." + "d3d12.dll".encode("utf-16-le"))):
     with open(f"{work}/{name}", "wb") as f:
         f.write(bytes_ + bytes(64))
     os.chmod(f"{work}/{name}", 0o755)
@@ -111,6 +111,18 @@ outputs = [
     (f"record --what d3d12 -o {work}/no/such -- true", 4, "no/such: No such file or directory"),
     (f"record -o gone -- {work}/no/such", 4, "no/such: No such file or directory"),
     (f"minimize -o {work}/no/such {work}/direct.d3d12trace", 4, "no/such: No such file or directory"),
+    # nothing is started where the end is known; and folders for dumps stand when there are some
+    (f"run --on aerogpu -o {work}/empty -- true", 4, "empty: Not a directory"),
+    (f"run --on aerogpu -o {work}/empty/x -- true", 4, "empty/x: Not a directory"),
+    (f"run --on aerogpu -o {work}/full -- true", 4, "full: Not a directory"),
+    (f"run --on aerogpu -o new -- {work}/no", 4, f"cannot run {work}/no: No such file or directory"),
+    ("run --on aerogpu -- no-such-program", 4, "cannot run no-such-program: No such file or directory"),
+    (f"run --on aerogpu -- {work}/noise", 4, "noise: Permission denied"),
+    (f"run --on aerogpu -- {work}/folder", 4, "folder: Permission denied"),
+    (f"run --on aerogpu -- wine {work}/no.exe", 4, "no.exe: No such file or directory"),
+    (f"run --on aerogpu -- {work}/dx11.exe", 4, "dx11.exe is no program for Windows that can be run: it has no PE header"),
+    (f"run --on aerogpu -- wine {work}/arm.exe", 4, "its machine (offset 68) is 0xaa64 (ARM64)"),
+    (f"record --what d3d12 -o gone -- wine {work}/arm.exe", 4, "its machine (offset 68) is 0xaa64 (ARM64)"),
 ]
 # What a kind of file does not have, and programs that cannot be recorded: the sentence says what there is instead.
 other_kinds = [

@@ -53,50 +53,15 @@ static void on_trouble(void *ctx, const char *text)
     utf8_print(stderr, "aerogpu run: %s\n", text);
 }
 
-/* The program on a service of its own: a script does it, and its exit code is the program's. Comes back with an error only. */
-static int run_on(const struct command_line_run *c, const struct vkbox_run_params *p, char **argv,
-                  struct error *e)
+static int check_on(const struct command_line_run *c, const struct vkbox_run_params *p, struct error *e)
 {
-    char script[PATH_MAX], library[PATH_MAX], self[PATH_MAX];
-    unsigned n = 0;
-    char **args;
-    int r;
-
     if (strcmp(c->on, "aerogpu") != 0)
         return error_set(e, -EINVAL, "--on: '%s' is not aerogpu", c->on);
     if (p->exact || p->guard || p->all || c->json || p->timeout_ns != NOT_GIVEN)
         return error_set(
             e, -EINVAL,
             "--exact, --guard, --all, --json and --gpu-timeout are the Vulkan layer's, which --on does without");
-    r = program_find(&(struct program_params){.what = "what runs a program on AeroGPU",
-                                              .built = "tools/aerogpu/aerogpu-run-on-aerogpu",
-                                              .installed = "aerogpu-run-on-aerogpu",
-                                              .place = PROGRAM_LIBEXEC},
-                     script, sizeof(script), e);
-    r = r ? r : program_self(self, sizeof(self), e);
-    if (r)
-        return r;
-    if (program_find(&(struct program_params){.what = "Direct3D 11",
-                                              .built = "src/d3d/windows/d3d11.dll",
-                                              .installed = "aerogpu/windows/direct3d/d3d11.dll",
-                                              .place = PROGRAM_LIB,
-                                              .is_data = true},
-                     library, sizeof(library), NULL))
-        library[0] = 0; /* Windows programs are refused by the script */
-    while (argv[n])
-        n++;
-    args = calloc(n + 5, sizeof(*args));
-    if (!args)
-        return error_set(e, -ENOMEM, "out of memory");
-    args[0] = script;
-    args[1] = self;
-    args[2] = library[0] ? dirname(library) : library;
-    args[3] = (char *)(uintptr_t)(p->dumps ? p->dumps : ".");
-    memcpy(args + 4, argv, n * sizeof(*args));
-    execv(script, args);
-    r = error_set(e, -errno, "cannot run %s: %s", script, strerror(errno));
-    free(args);
-    return r;
+    return 0;
 }
 
 /* Its manifest, which the loader would take without a word if it were none, and leave out. */
@@ -186,8 +151,10 @@ int cmd_run(int argc, char **argv)
 
     if (r)
         return r < 0 ? EXIT_OK : r;
+    if (c.on && check_on(&c, &p, &e))
+        return command_fail(EXIT_USAGE, &e);
     if (c.on)
-        return command_fail(run_on(&c, &p, argv + optind, &e) == -EINVAL ? EXIT_USAGE : EXIT_ENV, &e);
+        return run_on(p.dumps, argv + optind, &e) ? command_fail(EXIT_ENV, &e) : EXIT_OK;
     if (find_layer(manifest, &e))
         return command_fail(EXIT_ENV, &e);
     if (c.json && !run_library(&e))

@@ -128,7 +128,6 @@ static int explain_word(const char *word, bool wine, struct error *e)
                          "%s is a Linux program of 32 bits: of those only Windows programs are recorded",
                          word);
     case PROGRAM_WINDOWS:
-    case PROGRAM_WINDOWS_32:
         return wine
                    ? 0
                    : error_set(

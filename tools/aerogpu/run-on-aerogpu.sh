@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What `aerogpu run --on aerogpu` does: a service of its own, the program on it, and the report of what crashed.
-#   run-on-aerogpu.sh AEROGPU LIBRARIES DUMPS PROGRAM [ARGUMENT...]
-# LIBRARIES has the Direct3D of Windows programs. Those find it beside themselves: they run from a folder with links to what is
-# beside the program.
+#   run-on-aerogpu.sh AEROGPU DUMPS LIBRARIES WINDOWS PROGRAM [ARGUMENT...]
+# WINDOWS is which of the words from PROGRAM on, counted from 0, is a program for Windows, or nothing: one that can be run (run_on.c).
+# LIBRARIES has its Direct3D. Such programs find it beside themselves: they run from a folder with links to what is beside the program.
 #
 # When this script has ended, however it did, nothing is left: a supervisor holds the other end of descriptor 9, which nobody else
 # has. At its end of file the supervisor ends the service and the program of whom it was not told that they have ended.
 set -u
-aerogpu=$1 libraries=$2 dumps=$3
-shift 3
+BASH_ARGV0="aerogpu run" # in what bash says
+aerogpu=$1 dumps=$2 libraries=$3 windows=$4
+shift 4
 folder=$(mktemp -d) || exit 4
 : >"$folder/log"
 
@@ -61,25 +62,21 @@ grep -q ^ready "$folder/log" || { cat "$folder/log" >&2; exit 4; }
 export AEROGPU_SOCKET=$folder/socket
 
 command=("$@")
-at=0
-case ${1##*/} in wine*) at=1 ;; esac
-case ${command[at]-} in */aerogpu-lose-start.exe) at=$((at + 1)) ;; esac # what `aerogpu lose` starts it with
-program=${command[at]-}
-case $program in
-*.[eE][xX][eE])
-    [ -e "$program" ] || { echo "aerogpu run: cannot find $program: name the program's file" >&2; exit 4; }
-    [ -n "$libraries" ] || { echo "aerogpu run: this build has no Direct3D for Windows programs: it needs mingw-w64 and libwine-dev" >&2; exit 4; }
-    program=$(realpath "$program")
-    header=$(od -An -tu4 -j60 -N4 "$program" | tr -d ' ')
-    [ "$(od -An -tx2 -j$((${header:-0} + 4)) -N2 "$program" 2>/dev/null | tr -d ' ')" != 014c ] || libraries=$libraries/x86 # of 32 bits
+if [ -n "$windows" ]; then
+    program=$(realpath "${command[windows]}")
     mkdir "$folder/program"
     ln -s "${program%/*}"/* "$folder/program/"
     ln -sf "$libraries"/*.dll "$folder/program/"
-    command[at]=$folder/program/${program##*/}
-    [ $at != 0 ] || command=(wine "${command[@]}")
+    command[windows]=$folder/program/${program##*/}
+    [ "$windows" != 0 ] || command=(wine "${command[@]}")
     export WINEDLLOVERRIDES="${WINEDLLOVERRIDES:+$WINEDLLOVERRIDES;}d3d9,d3d10_1,d3d10core,d3d11,dxgi=n;d3d10=n,b"
-    ;;
-esac
+    if [ "${libraries##*/}" = x86 ]; then # Wine without its other half would answer 0, as if the program had run
+        WINEDEBUG=-all told program "${command[0]}" 'C:\windows\syswow64\cmd.exe' /c exit 7 >/dev/null 2>&1 &
+        wait $!
+        [ $? = 7 ] || { echo "aerogpu run: $program is of 32 bits, and ${command[0]} runs no such programs (package wine32)" >&2; exit 4; }
+        echo "program" >&9
+    fi
+fi
 
 # In the background, so that signals are passed on while it runs; with the signals and the input that it has in the foreground. A
 # terminal sends its interrupt to the program, too.
@@ -101,9 +98,15 @@ wait $service
 echo "service" >&9
 for dump in "$folder"/*.aerogpudump; do
     [ -e "$dump" ] || continue
-    mkdir -p "$dumps" && mv "$dump" "$dumps/" && dump=$dumps/${dump##*/}
+    kept=$dumps/${dump##*/}
+    if ! why=$(mkdir -p -m 700 -- "$dumps" 2>&1 && mv -- "$dump" "$kept" 2>&1); then
+        rm -f -- "$kept" # a part of it
+        kept=$folder-${dump##*/}
+        mv "$dump" "$kept"
+        echo "aerogpu run: the dump cannot be in $dumps: ${why#mv: }" >&2
+    fi
     echo >&2
-    "$aerogpu" report "$dump" >&2 9>&-
-    echo "aerogpu run: the dump is $dump; \`aerogpu report --html crash.html\` makes a page of it" >&2
+    "$aerogpu" report "$kept" >&2 9>&-
+    echo "aerogpu run: the dump is $kept; \`aerogpu report --html crash.html\` makes a page of it" >&2
 done
 exit $code

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run.h: what `aerogpu run` loads when it has something to say: the judge of crashes, with what makes dumps and reads them. It is of this
+/* run.h: the parts of `aerogpu run`. And what it loads when it has something to say: the judge of crashes, with what makes dumps and reads them. It is of this
  * version (base/file/part.h): another may have been installed while the program ran. */
 #pragma once
 
@@ -19,3 +19,7 @@ struct run_library {
 
 /* Loads it, unless it is there. NULL: it cannot be. */
 const struct run_library *run_library(struct error *e);
+
+/* In place of this process: the program on a service of its own, with the program's exit code; dumps go to `dumps`, NULL: the current
+ * folder. Comes back with an error only, before anything was started. */
+int run_on(const char *dumps, char *const *argv, struct error *e);

@@ -278,7 +278,10 @@ static int prepare(struct wine_run *w, char *const *argv, const char *dll_dir, s
         free(path);
         return error_set(e, -ENOENT, "cannot find %s: name the program's file", argv[program]);
     }
-    is_32 = program_kind(path) == PROGRAM_WINDOWS_32;
+    if (program_windows(path, &is_32, e)) {
+        free(path);
+        return e->code;
+    }
     w->origin = strndup(path, (size_t)(slash - path));
     w->root = mkdtemp(root) ? strdup(root) : NULL;
     deep = strlen(root) + strlen(path) < WINDOWS_PATH;
