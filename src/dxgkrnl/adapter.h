@@ -87,17 +87,13 @@ struct dxgk {
     unsigned first_rule; /* that it could break since it was loaded, or removed */
     char stuck[160];     /* what waited for too long, and where */
     PVOID miniport;
-    union {
-        DXGKRNL_INTERFACE iface;
-        uint8_t later[1024]; /* drivers of later versions copy more than there is: NULL */
-    };
+    DXGKRNL_INTERFACE iface;
+    void *lent_iface; /* the miniport's, from StartDevice on; NULL: it has none */
+    struct arguments arguments;
     CM_RESOURCE_LIST *resources;
     KDPC dpc;
     LUID luid;
-    union {
-        DXGK_DRIVERCAPS caps;
-        uint8_t later_caps[1024]; /* of later versions */
-    };
+    DXGK_DRIVERCAPS caps;
 
     /* One thread at a time in the DDIs that the WDK calls serialised; recursive. */
     struct {
@@ -174,30 +170,25 @@ struct dxgk {
     _Generic((d)->ddi.DxgkDdi##name, NTSTATUS(APIENTRY *)(HANDLE, const typeof(*(arg)) *)                    \
              : true, default                                                                                 \
              : false)
-/* The same of a DDI whose argument is a structure: what it may only read there is as it was behind the call (answers/inputs.c), and nothing is
- * written behind it (answers/room.c). */
+/* The same of a DDI whose argument is a structure, which `call` hands on as handed_: what it may only read there is as it was behind the call
+ * (answers/inputs.c), and there is nothing behind it (answers/arguments.c). */
 #define DDI_AROUND(d, name, arg, call)                                                                       \
     ({                                                                                                       \
         __auto_type arg_ = (arg);                                                                            \
-        typeof(*arg_) given_;                                                                                \
-        struct {                                                                                             \
-            typeof(*arg_) it;                                                                                \
-            uint8_t behind[ANSWERS_BEHIND];                                                                  \
-        } room_;                                                                                             \
-        memcpy(&given_, arg_, sizeof(given_)); /* all bytes: those between members are compared, too */      \
-        memcpy(&room_.it, arg_, sizeof(room_.it));                                                           \
-        dxgk_answers_guard(&room_, sizeof(room_.it), ANSWERS_BEHIND);                                        \
-        NTSTATUS called_ = (call);                                                                           \
-        dxgk_answers_kept_behind(d, "DxgkDdi" #name, "its argument, at byte", &room_, sizeof(room_.it),      \
-                                 ANSWERS_BEHIND);                                                            \
-        memcpy(arg_, &room_.it, sizeof(room_.it));                                                           \
-        dxgk_inputs_take(d, "DxgkDdi" #name, arg_, &given_, sizeof(given_), DDI_ONLY_READS(d, name, arg_));  \
+        typeof(arg_) handed_ = dxgk_argument(d, arg_, sizeof(*arg_));                                        \
+        NTSTATUS called_ = STATUS_NO_MEMORY;                                                                 \
+        if (handed_) {                                                                                       \
+            called_ = (call);                                                                                \
+            dxgk_inputs_take(d, "DxgkDdi" #name, handed_, arg_, sizeof(*arg_),                               \
+                             DDI_ONLY_READS(d, name, arg_));                                                 \
+            dxgk_argument_back(d, "DxgkDdi" #name, "its argument", handed_, sizeof(*arg_), arg_);            \
+        }                                                                                                    \
         called_;                                                                                             \
     })
 #define DDI_ARG(d, name, object, arg, ...)                                                                   \
-    DDI_AROUND(d, name, arg, DDI(d, name, object, &room_.it, ##__VA_ARGS__))
+    DDI_AROUND(d, name, arg, DDI(d, name, object, handed_, ##__VA_ARGS__))
 #define DDI_ARG_AT(d, level, name, object, arg)                                                              \
-    DDI_AROUND(d, name, arg, DDI_AT(d, level, name, object, &room_.it))
+    DDI_AROUND(d, name, arg, DDI_AT(d, level, name, object, handed_))
 
 /* The same where it has returned STATUS_SUCCESS, and what it did keeps others from going on. */
 static inline void dxgk_blame(struct dxgk *d, const char *ddi, const char *what)

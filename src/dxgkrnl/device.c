@@ -75,7 +75,7 @@ struct device *dxgk_device_create(struct dxgk *d, struct dxgk_client *client, NT
         free(dev);
         return NULL;
     }
-    *status = DDI_AROUND(d, CreateDevice, &args, call_create(d, &room_.it));
+    *status = DDI_AROUND(d, CreateDevice, &args, call_create(d, handed_));
     if (!NT_SUCCESS(*status)) {
         dxgk_handle_free(d, dev->handle);
         free(dev);

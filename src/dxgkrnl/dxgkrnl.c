@@ -399,26 +399,25 @@ static void check_neighbours(struct dxgk *d)
                               "DxgkDdiInterruptRoutine claims interrupts that are not its adapter's");
 }
 
-/* A block of 128 bytes of the monitor's EDID; what the miniport writes behind it is seen. */
+/* A block of 128 bytes of the monitor's EDID. */
 static NTSTATUS query_edid(struct dxgk *d, ULONG uid, ULONG at, UCHAR *out)
 {
-    UCHAR room[128 + 64];
-    DXGK_DEVICE_DESCRIPTOR desc = {at, 128, room};
+    UCHAR block[128] = {0};
+    DXGK_DEVICE_DESCRIPTOR desc = {at, sizeof(block), dxgk_argument(d, block, sizeof(block))};
+    PVOID room = desc.DescriptorBuffer;
     struct judge j = {.d = d, .ddi = "DxgkDdiQueryDeviceDescriptor"};
-    bool kept = true;
     NTSTATUS s;
 
-    memset(room, 0xA5, sizeof(room));
-    s = DDI(d, QueryDeviceDescriptor, d->miniport, uid, &desc);
-    for (size_t i = 128; i < sizeof(room); i++)
-        kept &= room[i] == 0xA5;
-    dxgk_answer(&j, ANSWER_BREAKS, kept, "DescriptorBuffer, behind DescriptorLength,", 1, "nothing");
+    if (!room)
+        return STATUS_NO_MEMORY;
+    s = DDI_AROUND(d, QueryDeviceDescriptor, &desc, DDI(d, QueryDeviceDescriptor, d->miniport, uid, handed_));
+    dxgk_argument_back(d, j.ddi, "DescriptorBuffer", room, sizeof(block), block);
     dxgk_answer(&j, ANSWER_REMARK,
                 desc.DescriptorOffset == at && desc.DescriptorLength == 128 && desc.DescriptorBuffer == room,
                 "DescriptorLength, or another member that it was given,", desc.DescriptorLength,
                 "what it was");
     if (s == STATUS_SUCCESS)
-        memcpy(out, room, 128);
+        memcpy(out, block, sizeof(block));
     return s == STATUS_SUCCESS ? s : NT_SUCCESS(s) ? STATUS_MONITOR_NO_DESCRIPTOR : s;
 }
 
@@ -482,28 +481,17 @@ static NTSTATUS query_children(struct dxgk *d, struct error *err)
     return STATUS_SUCCESS;
 }
 
-/* Of Windows 7 the structure ends before what is of Windows 8; of later ones it is longer than what is known here. */
-static UINT caps_size(ULONG version)
-{
-    return version < DXGKDDI_INTERFACE_VERSION_WIN8    ? offsetof(DXGK_DRIVERCAPS, PreemptionCaps)
-           : version == DXGKDDI_INTERFACE_VERSION_WIN8 ? sizeof(DXGK_DRIVERCAPS)
-                                                       : sizeof(((struct dxgk *)0)->later_caps);
-}
-
 static NTSTATUS query_caps(struct dxgk *d, struct error *err)
 {
-    DXGKARG_QUERYADAPTERINFO q = {
-        .Type = DXGKQAITYPE_DRIVERCAPS, .pOutputData = &d->caps, .OutputDataSize = caps_size(d->version)};
     NTSTATUS s;
+    bool kept = dxgk_answers_query_caps(d, &s);
 
-    memset(d->later_caps, 0, sizeof(d->later_caps));
-    s = DDI_ARG(d, QueryAdapterInfo, d->miniport, &q);
     if (!NT_SUCCESS(s))
         miniport_failed(d, err, "DxgkDdiQueryAdapterInfo(DRIVERCAPS)", s);
     d->sched.num_nodes = 0;
     if (!NT_SUCCESS(s) || d->displayonly)
         return s;
-    if (!dxgk_answers_caps(d, caps_size(d->version))) {
+    if (!dxgk_answers_caps(d) || !kept) {
         miniport_failed(d, err, "going by the miniport's capabilities", STATUS_INVALID_PARAMETER);
         return STATUS_INVALID_PARAMETER;
     }
@@ -542,6 +530,9 @@ static void remove_miniport(struct dxgk *d)
     dxgk_kernel_connect_interrupt(d->kernel, false);
     d->miniport = NULL;
     DDI(d, RemoveDevice, miniport);
+    if (d->lent_iface)
+        dxgk_argument_back(d, "the miniport", "DxgkInterface", d->lent_iface, d->iface.Size, NULL);
+    d->lent_iface = NULL;
     d->first_rule = dxgk_kernel_violations(d->kernel);
 }
 
@@ -550,7 +541,7 @@ static NTSTATUS start_locked(struct dxgk *d, struct error *err)
     NTSTATUS s;
 
     d->failed = (struct dxgk_failed){0};
-    s = DDI(d, AddDevice, (PDEVICE_OBJECT)d->objects->device, &d->miniport);
+    s = dxgk_answers_add(d);
     if (!NT_SUCCESS(s)) {
         miniport_failed(d, err, "DxgkDdiAddDevice", s);
         return s;
@@ -750,9 +741,10 @@ static void on_above(void *ctx, bool above)
 
 static const char *name_memory(void *ctx, const void *at)
 {
-    return dxgk_pool_is_fenced(&((struct dxgk *)ctx)->ntos.pool, at)
-               ? "paged pool at DISPATCH_LEVEL and above"
-               : NULL;
+    struct dxgk *d = ctx;
+
+    return dxgk_pool_is_fenced(&d->ntos.pool, at) ? "paged pool at DISPATCH_LEVEL and above"
+                                                  : dxgk_arguments_name(&d->arguments, at);
 }
 
 int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *err)
@@ -768,7 +760,9 @@ int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *er
     struct dxgk *d = calloc(1, sizeof(*d));
     int r;
 
-    if (!d || !(d->objects = calloc(1, sizeof(*d->objects)))) {
+    if (!d || !(d->objects = calloc(1, sizeof(*d->objects))) || !dxgk_arguments_init(&d->arguments)) {
+        if (d)
+            free(d->objects);
         free(d);
         return error_set(err, -ENOMEM, "no memory");
     }
@@ -795,6 +789,7 @@ int dxgk_create(struct dxgk **out, const struct dxgk_params *p, struct error *er
     }
     if (r) {
         dxgk_settings_finish(&d->settings);
+        dxgk_arguments_finish(&d->arguments);
         free(d->objects);
         free(d);
         return error_set(err, r, "cannot start the kernel: %s", strerror(-r));
@@ -821,6 +816,7 @@ void dxgk_destroy(struct dxgk *d)
     free(d->resources);
     free(d->tdr.debug_info);
     dxgk_settings_finish(&d->settings);
+    dxgk_arguments_finish(&d->arguments);
     free(d->objects);
     free(d);
 }

@@ -45,19 +45,21 @@ NTSTATUS dxgk_vidmm_start(struct dxgk *d)
                                   .InputDataSize = sizeof(in),
                                   .pOutputData = &out,
                                   .OutputDataSize = sizeof(out)};
-    NTSTATUS s = DDI_ARG(d, QueryAdapterInfo, d->miniport, &q);
+    static const char ddi[] = "DxgkDdiQueryAdapterInfo(QUERYSEGMENT)";
+    NTSTATUS s;
+    bool kept = dxgk_answers_query(d, &q, ddi, &s);
     UINT asked;
 
     if (!NT_SUCCESS(s))
         return s;
-    if (!dxgk_answers_segment_count(d, &out))
+    if (!kept || !dxgk_answers_segment_count(d, &out))
         return STATUS_INVALID_PARAMETER;
     asked = out.NbSegment;
     out.pSegmentDescriptor = desc;
-    s = DDI_ARG(d, QueryAdapterInfo, d->miniport, &q);
+    kept = dxgk_answers_query(d, &q, ddi, &s);
     if (!NT_SUCCESS(s))
         return s;
-    if (!dxgk_answers_segments(d, &out, asked, desc, MAX_SEGMENTS))
+    if (!kept || !dxgk_answers_segments(d, &out, asked, desc, MAX_SEGMENTS))
         return STATUS_INVALID_PARAMETER;
     d->vidmm.num_segments = asked;
     d->vidmm.paging_size = out.PagingBufferSize;
@@ -421,10 +423,12 @@ static NTSTATUS adopt(struct dxgk *d, struct resource *r, const DXGK_ALLOCATIONI
 
 static void destroy_driver_side(struct dxgk *d, HANDLE *list, UINT n, struct resource *r)
 {
-    DXGKARG_DESTROYALLOCATION args = {.NumAllocations = n, .pAllocationList = list, .hResource = r->driver};
+    HANDLE *lent = dxgk_inputs_lend(list, n * sizeof(*list));
+    DXGKARG_DESTROYALLOCATION args = {.NumAllocations = n, .pAllocationList = lent, .hResource = r->driver};
 
     args.Flags.DestroyResource = r->is_resource;
     DDI_ARG(d, DestroyAllocation, d->miniport, &args);
+    dxgk_inputs_take_back(d, "DxgkDdiDestroyAllocation", "pAllocationList", lent, list, n * sizeof(*list));
 }
 
 /* Each allocation's private data is in a room of its own while the miniport has it. */
@@ -765,8 +769,11 @@ void dxgk_vidmm_close(struct open_resource *g)
     if (g->handle)
         dxgk_handle_free(d, g->handle);
     if (n && d->miniport && dxgk_adapter_lock_cleanup(d)) {
-        DXGKARG_CLOSEALLOCATION args = {.NumAllocations = n, .pOpenHandleList = handles};
+        HANDLE *lent = dxgk_inputs_lend(handles, n * sizeof(*handles));
+        DXGKARG_CLOSEALLOCATION args = {.NumAllocations = n, .pOpenHandleList = lent};
         DDI_ARG(d, CloseAllocation, dev->driver, &args);
+        dxgk_inputs_take_back(d, "DxgkDdiCloseAllocation", "pOpenHandleList", lent, handles,
+                              n * sizeof(*handles));
         dxgk_adapter_unlock(d);
     }
     free(handles);

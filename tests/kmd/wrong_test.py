@@ -46,7 +46,7 @@ MORE = [
     ("child-connector", 0, "InterfaceTechnology = 0xfffffffe"), ("child-sdtv", 0, "SupportsSdtvModes = 128"),
     ("children-fail", 1, "DxgkDdiQueryChildRelations returned c0000001"), ("status-uid", 0, "QueryChildStatus answered ChildUid"),
     ("status-odd", 0, "DxgkDdiQueryChildStatus returned 40000000"), ("edid-buffer", 0, "or another member that it was given"),
-    ("edid-long", 1, "behind DescriptorLength, = 1"), ("edid-denied", 0, "DxgkDdiQueryDeviceDescriptor returned c0000022"),
+    ("edid-long", 1, "byte 128 of an argument of 128 bytes, in DxgkDdiQueryDeviceDescriptor"), ("edid-denied", 0, "DxgkDdiQueryDeviceDescriptor returned c0000022"),
     ("segment-terabytes", 1, "Size = 0x8000000000000000"), ("segment-half-page", 1, "a multiple of 4096 bytes"),
     ("segment-base", 1, "with BaseAddress what a PHYSICAL_ADDRESS"), ("segment-no-bank", 1, "NbOfBanks = 0; allowed: 1 to 127"),
     ("segment-agp-too", 1, "Agp, or others"), ("paging-in-2", 1, "PagingBufferSegmentId = 2"),

@@ -51,8 +51,12 @@ void dxgk_answer(struct judge *j, enum answer_degree degree, bool holds, const c
 
 /* ---- start.c: at the start. False: a rule was broken. -------------------- */
 
-/* d->caps, of which the miniport was given `size` bytes; what is behind them was zeroed. */
-bool dxgk_answers_caps(struct dxgk *d, size_t size);
+/* Calls DxgkDdiQueryAdapterInfo (`ddi` has its type, too), which writes to nothing but its output. */
+bool dxgk_answers_query(struct dxgk *d, DXGKARG_QUERYADAPTERINFO *q, const char *ddi, NTSTATUS *s);
+/* The same for d->caps, as large as the miniport's version has them. */
+bool dxgk_answers_query_caps(struct dxgk *d, NTSTATUS *s);
+/* d->caps. */
+bool dxgk_answers_caps(struct dxgk *d);
 /* Of the first pass, and of the second, whose answer is `out`, to `asked` segments at `list`, where there is `room`, zeroed. */
 bool dxgk_answers_segment_count(struct dxgk *d, const DXGK_QUERYSEGMENTOUT *out);
 bool dxgk_answers_segments(struct dxgk *d, const DXGK_QUERYSEGMENTOUT *out, UINT asked,
@@ -84,8 +88,8 @@ void dxgk_answers_boolean(struct dxgk *d, const char *ddi, const char *member, u
 
 /* ---- room.c: memory that a DDI answers into, or points to ----------------- */
 
-/* Bytes behind a room: an entry more of each list, at least; and behind a structure. */
-enum { ANSWERS_GUARD = 256, ANSWERS_BEHIND = 32 };
+/* Bytes behind a room: an entry more of each list, at least. */
+enum { ANSWERS_GUARD = 256 };
 
 /* Zeroed, and guarded behind `size`; NULL without memory. free() it. */
 void *dxgk_answers_room(size_t size);
@@ -100,8 +104,30 @@ bool dxgk_answers_end(struct dxgk *d, const char *ddi, const char *member, const
                       const void *end, UINT *bytes);
 /* Calls DxgkDdiStartDevice: what it answers lies apart, so that it is seen who writes behind it. */
 NTSTATUS dxgk_answers_start(struct dxgk *d);
+/* The same of DxgkDdiAddDevice, which answers d->miniport. */
+NTSTATUS dxgk_answers_add(struct dxgk *d);
 /* Reads what a DDI answered a pointer to, which may point anywhere. False: there is nothing. */
 bool dxgk_answers_read(void *to, const void *from, size_t size);
+
+/* ---- arguments.c: structures that DDIs are handed ------------------------- */
+
+/* Each ends at the end of a page, behind which are 64 KiB of nothing: who reads or writes there faults, at that instruction. In front of it are
+ * bytes that are nobody's, and so are its own when the DDI has returned, which is looked at. A driver of Windows 8 or later, whose structures are
+ * larger, finds zeros behind ours. */
+struct arguments {
+    struct argument_chunk *chunks;
+    char name[64]; /* of where the last fault was */
+};
+/* False: no memory. */
+bool dxgk_arguments_init(struct arguments *a);
+void dxgk_arguments_finish(struct arguments *a);
+/* A copy of *`from`, for the miniport; NULL: no memory. */
+void *dxgk_argument(struct dxgk *d, const void *from, size_t size);
+/* The DDI has returned: what it made of the copy goes to *`to`, unless that is NULL. `what` is said of who wrote in front of it. */
+void dxgk_argument_back(struct dxgk *d, const char *ddi, const char *what, void *argument, size_t size,
+                        void *to);
+/* What is at `at`, where there is nothing, if that is behind an argument; NULL: it is not. In signal handlers, too. */
+const char *dxgk_arguments_name(struct arguments *a, const void *at);
 
 /* ---- inputs.c: what a DDI is told, and may not write ----------------------- */
 
@@ -109,6 +135,14 @@ bool dxgk_answers_read(void *to, const void *from, size_t size);
  * what it was. Of one that is `constant` that is each byte. Whether all were. */
 bool dxgk_inputs_take(struct dxgk *d, const char *ddi, void *arg, const void *given, size_t size,
                       bool constant);
+/* `what`, of which the miniport only reads all; it is put back if it was not. */
+bool dxgk_inputs_take_all(struct dxgk *d, const char *ddi, const char *what, void *now, const void *given,
+                          size_t size);
+/* A list for that, in a room of its own; or `list` itself, without memory for one. */
+void *dxgk_inputs_lend(const void *list, size_t size);
+/* Behind the call: the list is what it was, and nothing was written behind it. */
+bool dxgk_inputs_take_back(struct dxgk *d, const char *ddi, const char *member, void *lent, const void *list,
+                           size_t size);
 /* The same of the `count` items of `size` bytes of a list that is in the argument. */
 bool dxgk_inputs_take_list(struct dxgk *d, const char *ddi, void *list, const void *given, size_t size,
                            unsigned count);

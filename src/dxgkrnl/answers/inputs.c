@@ -223,25 +223,55 @@ static bool take(struct judge *j, const struct input *table, size_t num, void *a
 bool dxgk_inputs_take(struct dxgk *d, const char *ddi, void *arg, const void *given, size_t size,
                       bool constant)
 {
-    const uint8_t *now = arg, *then = given;
     struct judge j = {.d = d, .ddi = ddi};
-    char member[90], allowed[80];
-    size_t at = 0;
     bool kept;
 
     if (!memcmp(arg, given, size))
         return true;
     kept = take(&j, inputs, sizeof(inputs) / sizeof(inputs[0]), arg, given);
-    while (at < size && now[at] == then[at])
+    return (!constant || dxgk_inputs_take_all(d, ddi, "its argument", arg, given, size)) && kept;
+}
+
+bool dxgk_inputs_take_all(struct dxgk *d, const char *ddi, const char *what, void *now, const void *given,
+                          size_t size)
+{
+    const uint8_t *is = now, *was = given;
+    struct judge j = {.d = d, .ddi = ddi};
+    char member[110], allowed[80];
+    size_t at = 0;
+
+    while (at < size && is[at] == was[at])
         at++;
-    if (!constant || at == size)
-        return kept;
-    snprintf(member, sizeof(member), "its argument, of which it has to read all only, at byte %zu", at);
+    if (at == size)
+        return true;
+    snprintf(member, sizeof(member), "%s, of which it has to read all only, at byte %zu", what, at);
     snprintf(allowed, sizeof(allowed), "what it was given: 0x%llx",
-             (unsigned long long)value_of(then, size, at));
-    dxgk_answer(&j, ANSWER_BREAKS, false, member, value_of(now, size, at), allowed);
-    memcpy(arg, given, size);
+             (unsigned long long)value_of(was, size, at));
+    dxgk_answer(&j, ANSWER_BREAKS, false, member, value_of(is, size, at), allowed);
+    memcpy(now, given, size);
     return false;
+}
+
+void *dxgk_inputs_lend(const void *list, size_t size)
+{
+    void *room = list ? dxgk_answers_room(size) : NULL;
+
+    return room ? memcpy(room, list, size) : (void *)(uintptr_t)list;
+}
+
+bool dxgk_inputs_take_back(struct dxgk *d, const char *ddi, const char *member, void *lent, const void *list,
+                           size_t size)
+{
+    char behind[80];
+    bool kept;
+
+    if (lent == list)
+        return true;
+    snprintf(behind, sizeof(behind), "%s, at byte", member);
+    kept = dxgk_answers_kept(d, ddi, behind, lent, size);
+    kept &= dxgk_inputs_take_all(d, ddi, member, lent, list, size);
+    free(lent);
+    return kept;
 }
 
 void *dxgk_inputs_copy(const void *list, size_t size)

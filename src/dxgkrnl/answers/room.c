@@ -34,10 +34,8 @@ bool dxgk_answers_kept_behind(struct dxgk *d, const char *ddi, const char *membe
     const size_t guarded = behind < ANSWERS_GUARD ? behind : ANSWERS_GUARD;
     struct judge j = {.d = d, .ddi = ddi};
     uint8_t *guard = (uint8_t *)room + size;
-    size_t first = 0;
+    const size_t first = dxgk_differs(guard, PATTERN, guarded);
 
-    while (first < guarded && guard[first] == PATTERN)
-        first++;
     dxgk_answer(&j, ANSWER_BREAKS, first == guarded, member, size + first,
                 "a byte inside of the size that it was given");
     if (first < guarded)
@@ -74,21 +72,37 @@ bool dxgk_answers_read(void *to, const void *from, size_t size)
 
 NTSTATUS dxgk_answers_start(struct dxgk *d)
 {
-    ULONG *const num[2] = {dxgk_answers_room(sizeof(ULONG)), dxgk_answers_room(sizeof(ULONG))};
-    DXGK_START_INFO *const info = dxgk_answers_room(sizeof(*info));
+    static const char ddi[] = "DxgkDdiStartDevice";
+    const DXGK_START_INFO told = {.RequiredDmaQueueEntry = 0};
+    const ULONG none = 0;
+    ULONG *const sources = dxgk_argument(d, &none, sizeof(none)), *const children =
+                                                                      dxgk_argument(d, &none, sizeof(none));
+    DXGK_START_INFO *const info = dxgk_argument(d, &told, sizeof(told));
     NTSTATUS s = STATUS_NO_MEMORY;
 
-    if (num[0] && num[1] && info) {
-        s = DDI(d, StartDevice, d->miniport, info, &d->iface, num[0], num[1]);
-        dxgk_answers_kept(d, "DxgkDdiStartDevice", "NumberOfVideoPresentSources, at byte", num[0],
-                          sizeof(ULONG));
-        dxgk_answers_kept(d, "DxgkDdiStartDevice", "NumberOfChildren, at byte", num[1], sizeof(ULONG));
-        dxgk_answers_kept(d, "DxgkDdiStartDevice", "DxgkStartInfo, at byte", info, sizeof(*info));
-        d->display.num_sources = *num[0];
-        d->display.num_children = *num[1];
+    d->lent_iface = dxgk_argument(d, &d->iface, d->iface.Size);
+    if (sources && children && info && d->lent_iface) {
+        s = DDI(d, StartDevice, d->miniport, info, d->lent_iface, sources, children);
+        dxgk_inputs_take_all(d, ddi, "DxgkStartInfo", info, &told, sizeof(told));
+        dxgk_inputs_take_all(d, ddi, "DxgkInterface", d->lent_iface, &d->iface, d->iface.Size);
+        dxgk_argument_back(d, ddi, "NumberOfVideoPresentSources", sources, sizeof(none),
+                           &d->display.num_sources);
+        dxgk_argument_back(d, ddi, "NumberOfChildren", children, sizeof(none), &d->display.num_children);
+        dxgk_argument_back(d, ddi, "DxgkStartInfo", info, sizeof(told), NULL);
     }
-    free(num[0]);
-    free(num[1]);
-    free(info);
+    return s;
+}
+
+NTSTATUS dxgk_answers_add(struct dxgk *d)
+{
+    const PVOID none = NULL;
+    PVOID *context = dxgk_argument(d, &none, sizeof(none));
+    NTSTATUS s = STATUS_NO_MEMORY;
+
+    if (context) {
+        s = DDI(d, AddDevice, (PDEVICE_OBJECT)d->objects->device, context);
+        dxgk_argument_back(d, "DxgkDdiAddDevice", "MiniportDeviceContext", context, sizeof(none),
+                           &d->miniport);
+    }
     return s;
 }

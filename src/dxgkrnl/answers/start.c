@@ -2,6 +2,7 @@
 /* start.c: what an adapter says of itself when it starts: DXGK_DRIVERCAPS, DXGK_QUERYSEGMENTOUT, DXGK_SEGMENTDESCRIPTOR, children. */
 #include "dxgkrnl/answers/answers.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "dxgkrnl/adapter.h"
@@ -85,14 +86,58 @@ static void caps_reserved(const DXGK_DRIVERCAPS *c, struct judge *j)
            "reserved, 0 for interface version 0x2005 (DXGKDDI_INTERFACE_VERSION_WIN7)");
 }
 
-bool dxgk_answers_caps(struct dxgk *d, size_t size)
+/* So much has the structure in later versions, at most. */
+enum { LATER_CAPS = 1024 };
+
+bool dxgk_answers_query(struct dxgk *d, DXGKARG_QUERYADAPTERINFO *q, const char *ddi, NTSTATUS *s)
+{
+    const void *in = q->pInputData;
+    void *out = q->pOutputData, *room = dxgk_answers_room(q->OutputDataSize), *lent;
+    const UINT size = q->OutputDataSize;
+    bool kept = true;
+
+    *s = STATUS_NO_MEMORY;
+    if (!room)
+        return true;
+    memcpy(room, out, size);
+    q->pInputData = lent = dxgk_inputs_lend(in, q->InputDataSize);
+    q->pOutputData = room;
+    *s = DDI_ARG(d, QueryAdapterInfo, d->miniport, q);
+    if (in)
+        kept = dxgk_inputs_take_back(d, ddi, "pInputData", lent, in, q->InputDataSize);
+    kept &= dxgk_answers_kept(d, ddi, "pOutputData, at byte", room, size);
+    memcpy(out, room, size);
+    free(room);
+    q->pInputData = (void *)(uintptr_t)in;
+    q->pOutputData = out;
+    return kept;
+}
+
+bool dxgk_answers_query_caps(struct dxgk *d, NTSTATUS *s)
+{
+    union {
+        DXGK_DRIVERCAPS caps;
+        uint8_t later[LATER_CAPS];
+    } room = {.later = {0}};
+    DXGKARG_QUERYADAPTERINFO q = {.Type = DXGKQAITYPE_DRIVERCAPS,
+                                  .pOutputData = &room,
+                                  .OutputDataSize = d->version < DXGKDDI_INTERFACE_VERSION_WIN8
+                                                        ? offsetof(DXGK_DRIVERCAPS, PreemptionCaps)
+                                                    : d->version == DXGKDDI_INTERFACE_VERSION_WIN8
+                                                        ? sizeof(room.caps)
+                                                        : sizeof(room)};
+    bool kept = dxgk_answers_query(d, &q, "DxgkDdiQueryAdapterInfo(DRIVERCAPS)", s);
+
+    d->caps = room.caps;
+    return kept;
+}
+
+bool dxgk_answers_caps(struct dxgk *d)
 {
     struct judge j = {.d = d, .ddi = "DxgkDdiQueryAdapterInfo(DRIVERCAPS)"};
     const DXGK_DRIVERCAPS *c = &d->caps;
     const bool many = c->SchedulingCaps.MultiEngineAware; /* else nodes are ignored */
 
-    dxgk_answer(&j, ANSWER_BREAKS, is_zero(d->later_caps + size, sizeof(d->later_caps) - size),
-                "pOutputData, behind OutputDataSize,", 1, "nothing");
     ANSWER(&j, ANSWER_BREAKS, c, HighestAcceptableAddress.QuadPart, v >= PAGE_SIZE - 1,
            "4095 and more: below it lies all system memory that the device reaches");
     ANSWER(&j, ANSWER_REMARK, c, MaxAllocationListSlotId, v <= 0xFFFFFF,

@@ -30,16 +30,21 @@ static NTSTATUS check_shape(const struct dxgk *d, const struct dxgk_pointer *p, 
 
 static NTSTATUS show_shape(struct dxgk *d, const struct dxgk_pointer *p)
 {
+    const size_t size = (size_t)p->pitch * p->height * (p->shape == DXGK_POINTER_MONOCHROME ? 2 : 1);
+    void *pixels = dxgk_inputs_lend(p + 1, size);
     DXGKARG_SETPOINTERSHAPE args = {.Flags.Value = p->shape,
                                     .Width = p->width,
                                     .Height = p->height,
                                     .Pitch = p->pitch,
                                     .VidPnSourceId = p->source,
-                                    .pPixels = p + 1,
+                                    .pPixels = pixels,
                                     .XHot = p->hot_x,
                                     .YHot = p->hot_y};
 
-    return DDI_ARG(d, SetPointerShape, d->miniport, &args);
+    NTSTATUS s = DDI_ARG(d, SetPointerShape, d->miniport, &args);
+
+    dxgk_inputs_take_back(d, "DxgkDdiSetPointerShape", "pPixels", pixels, p + 1, size);
+    return s;
 }
 
 static NTSTATUS show_position(struct dxgk *d, const struct dxgk_pointer *p)
@@ -101,12 +106,14 @@ void dxgk_pointer_restore(struct dxgk *d, UINT source)
 /* A mode whose pixels index a palette starts with shades of grey. */
 void dxgk_palette_start(struct dxgk *d, UINT source)
 {
-    D3DKMDT_PALETTEDATA grey[256];
-    DXGKARG_SETPALETTE args = {.VidPnSourceId = source, .NumEntries = 256, .pLookupTable = grey};
+    D3DKMDT_PALETTEDATA grey[256], *lent;
+    DXGKARG_SETPALETTE args = {.VidPnSourceId = source, .NumEntries = 256};
 
     for (unsigned i = 0; i < 256; i++)
         grey[i] = (D3DKMDT_PALETTEDATA){(BYTE)i, (BYTE)i, (BYTE)i, 0};
+    args.pLookupTable = lent = dxgk_inputs_lend(grey, sizeof(grey));
     DDI_ARG(d, SetPalette, d->miniport, &args);
+    dxgk_inputs_take_back(d, "DxgkDdiSetPalette", "pLookupTable", lent, grey, sizeof(grey));
 }
 
 static NTSTATUS set_ramp(struct dxgk *d, struct device *dev, const D3DKMT_SETGAMMARAMP *arg)

@@ -39,18 +39,21 @@ int dxgk_recommended_target(struct dxgk *d, UINT source)
 bool dxgk_recommended_mode(struct dxgk *d, UINT source, UINT target, D3DKMT_DISPLAYMODE *mode)
 {
     struct vidpn *v = dxgk_vidpn_create(d);
+    UINT *lent = dxgk_inputs_lend(&target, sizeof(target));
     DXGKARG_RECOMMENDFUNCTIONALVIDPN args = {.NumberOfVidPnTargets = 1,
-                                             .pVidPnTargetPrioritizationVector = &target,
+                                             .pVidPnTargetPrioritizationVector = lent,
                                              .hRecommendedFunctionalVidPn = dxgk_vidpn_handle(v),
                                              .RequestReason = DXGK_RFVR_USERMODE};
     struct judge j = {.d = d, .ddi = "DxgkDdiRecommendFunctionalVidPn"};
     int child = dxgk_vidpn_child_index(d, target);
-    bool found = false;
+    bool found = false, answered = false;
 
-    if (!v)
-        return false;
-    v->open = VIDPN_TOPOLOGY;
-    if (NT_SUCCESS(DISPLAY_DDI_MAY(d, RecommendFunctionalVidPn, d->miniport, &args))) {
+    if (v) {
+        v->open = VIDPN_TOPOLOGY;
+        answered = NT_SUCCESS(DISPLAY_DDI_MAY(d, RecommendFunctionalVidPn, d->miniport, &args));
+    }
+    dxgk_inputs_take_back(d, j.ddi, "pVidPnTargetPrioritizationVector", lent, &target, sizeof(target));
+    if (answered) {
         const struct modeset *s = v->source[source], *t = v->target[child];
         found = s && t && s->pinned && t->pinned;
         if (found)
@@ -80,17 +83,24 @@ void dxgk_ask_about_mode(struct dxgk *d, UINT source, struct vidpn *v)
 
 void dxgk_ask_about_colours(struct dxgk *d, UINT source)
 {
-    ULONG out[18] = {sizeof(out)}; /* VIDEO_COLOR_CAPABILITIES: its size first */
-    STATUS_BLOCK status = {0};
+    const ULONG out[18] = {sizeof(out)}; /* VIDEO_COLOR_CAPABILITIES: its size first */
+    STATUS_BLOCK status = {0}, *const handed_status = dxgk_argument(d, &status, sizeof(status));
+    ULONG *const handed_out = dxgk_argument(d, out, sizeof(out));
     VIDEO_REQUEST_PACKET packet = {.IoControlCode = QUERY_COLOR_CAPABILITIES,
-                                   .StatusBlock = &status,
-                                   .OutputBuffer = out,
+                                   .StatusBlock = handed_status,
+                                   .OutputBuffer = handed_out,
                                    .OutputBufferLength = sizeof(out)};
     struct judge j = {.d = d, .ddi = "DxgkDdiDispatchIoRequest"};
-    NTSTATUS st = DISPLAY_MAY(
-        d, DispatchIoRequest,
-        DDI_AROUND(d, DispatchIoRequest, &packet, DDI(d, DispatchIoRequest, d->miniport, source, &room_.it)));
+    NTSTATUS st = STATUS_NO_MEMORY;
 
+    if (handed_status && handed_out)
+        st = DISPLAY_MAY(d, DispatchIoRequest,
+                         DDI_AROUND(d, DispatchIoRequest, &packet,
+                                    DDI(d, DispatchIoRequest, d->miniport, source, handed_)));
+    if (handed_status)
+        dxgk_argument_back(d, j.ddi, "StatusBlock", handed_status, sizeof(status), &status);
+    if (handed_out)
+        dxgk_argument_back(d, j.ddi, "OutputBuffer", handed_out, sizeof(out), NULL);
     /* Of a request that failed nobody copies anything. */
     dxgk_answer(&j, NT_ERROR(st) ? ANSWER_REMARK : ANSWER_BREAKS, status.Information <= sizeof(out),
                 "StatusBlock->Information", status.Information, "the 72 bytes of its buffer at most");

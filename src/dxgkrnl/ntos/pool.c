@@ -158,8 +158,7 @@ static void give_slot(struct pool *p, struct pool_block *b)
 
 /* ---- who writes where he has nothing ------------------------------------- */
 
-/* The first of `n` bytes that is not `byte`; n: all are. */
-static size_t differs(const void *data, uint8_t byte, size_t n)
+size_t dxgk_differs(const void *data, uint8_t byte, size_t n)
 {
     const uint8_t *p = data;
     size_t i = 0;
@@ -194,8 +193,8 @@ static void look_at(struct dxgk *d, struct pool_block *b, unsigned certain)
     char since[120] = "";
     uint8_t *end = b->memory + b->size;
     size_t front = (size_t)(b->memory - b->slot), behind = b->slot_size - (size_t)(end - b->slot);
-    size_t first = differs(b->slot, GUARD_BYTE, front), at = differs(end, GUARD_BYTE, behind);
-    size_t freed = b->freed ? differs(b->memory, FREED_BYTE, b->size) : b->size;
+    size_t first = dxgk_differs(b->slot, GUARD_BYTE, front), at = dxgk_differs(end, GUARD_BYTE, behind);
+    size_t freed = b->freed ? dxgk_differs(b->memory, FREED_BYTE, b->size) : b->size;
 
     if (first == front && at == behind && freed == b->size) {
         is_whole(p, b);

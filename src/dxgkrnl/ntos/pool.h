@@ -65,6 +65,9 @@ struct pool {
     const char *behind; /* the last of them */
 };
 
+/* The first of `n` bytes that is not `byte`; n: all are. */
+size_t dxgk_differs(const void *data, uint8_t byte, size_t n);
+
 /* `limit`: bytes. */
 void dxgk_pool_init(struct pool *p, uint64_t limit);
 /* A call into the miniport has come back: 2. */

@@ -214,17 +214,10 @@ static const struct {
 static NTSTATUS driver_private(struct dxgk *d, void *data, UINT size)
 {
     DXGKARG_QUERYADAPTERINFO q = {
-        .Type = DXGKQAITYPE_UMDRIVERPRIVATE, .pOutputData = dxgk_answers_room(size), .OutputDataSize = size};
+        .Type = DXGKQAITYPE_UMDRIVERPRIVATE, .pOutputData = data, .OutputDataSize = size};
     NTSTATUS s;
 
-    if (!q.pOutputData)
-        return STATUS_NO_MEMORY;
-    memcpy(q.pOutputData, data, size);
-    s = DDI_ARG(d, QueryAdapterInfo, d->miniport, &q);
-    dxgk_answers_kept(d, "DxgkDdiQueryAdapterInfo(UMDRIVERPRIVATE)", "pOutputData, at byte", q.pOutputData,
-                      size);
-    memcpy(data, q.pOutputData, size);
-    free(q.pOutputData);
+    dxgk_answers_query(d, &q, "DxgkDdiQueryAdapterInfo(UMDRIVERPRIVATE)", &s);
     return s;
 }
 

@@ -221,11 +221,15 @@ static NTSTATUS present_dma(struct dxgk_client *c, struct context *x, const D3DK
 {
     struct dxgk *d = c->d;
     struct packet *p = dxgk_packet_create(x, PACKET_PRESENT, DXGK_PRESENT_DESTINATION_INDEX + 1);
+    const RECT *rects = arg->SubRectCnt ? arg->pSrcSubRects : &arg->DstRect;
+    const UINT num_rects = arg->SubRectCnt ? arg->SubRectCnt : 1;
     DXGKARG_PRESENT r;
+    RECT *lent;
     NTSTATUS s;
 
     if (!p)
         return STATUS_NO_MEMORY;
+    lent = dxgk_inputs_lend(rects, num_rects * sizeof(*rects));
     memset(p->dma->list, 0, 3 * sizeof(p->dma->list[0]));
     if (src) {
         p->allocs[DXGK_PRESENT_SOURCE_INDEX] = src->alloc;
@@ -251,8 +255,8 @@ static NTSTATUS present_dma(struct dxgk_client *c, struct context *x, const D3DK
                           .Color = arg->Color,
                           .DstRect = arg->DstRect,
                           .SrcRect = arg->SrcRect,
-                          .SubRectCnt = arg->SubRectCnt ? arg->SubRectCnt : 1,
-                          .pDstSubRects = arg->SubRectCnt ? arg->pSrcSubRects : &arg->DstRect,
+                          .SubRectCnt = num_rects,
+                          .pDstSubRects = lent,
                           .FlipInterval = arg->FlipInterval,
                           .DmaBufferSegmentId = dxgk_dma_segment(p->dma),
                           .DmaBufferPhysicalAddress = dxgk_dma_address(d, p->dma)};
@@ -260,6 +264,7 @@ static NTSTATUS present_dma(struct dxgk_client *c, struct context *x, const D3DK
     r.Flags.ColorFill = arg->Flags.ColorFill;
     r.Flags.Flip = arg->Flags.Flip;
     s = DDI_ARG(d, Present, x->driver, &r);
+    dxgk_inputs_take_back(d, "DxgkDdiPresent", "pDstSubRects", lent, rects, num_rects * sizeof(*rects));
     if (NT_SUCCESS(s) && !take_ends(d, x, p, "DxgkDdiPresent", r.pDmaBuffer, r.pDmaBufferPrivateData,
                                     r.pPatchLocationListOut, DXGK_PRESENT_MAX_INDEX + 1))
         s = STATUS_INTERNAL_ERROR;

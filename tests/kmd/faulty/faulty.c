@@ -542,6 +542,8 @@ ASM(set_trap, "pushf; orl $0x100, (%%rsp); popf; nop")
 
 #include "networks.h"
 
+static BOOLEAN is_of_arguments(void);
+
 static void do_it(void)
 {
 #define DO(name, statement)                                                                                  \
@@ -552,12 +554,8 @@ static void do_it(void)
     FAULTS(DO)
     FAULTS_OF_OBJECTS(DO)
     FAULTS_OF_NETWORKS(DO)
-    if (!strcmp(fault, "list_over") || !strcmp(fault, "timer_stack") || !strcmp(fault, "member_pointer") ||
-        !strcmp(fault, "member_size") || !strcmp(fault, "member_display") || !strcmp(fault, "list_item") ||
-        !strcmp(fault, "behind") || !strcmp(fault, "behind_argument") || !strcmp(fault, "constant") ||
-        !strcmp(fault, "fence_wrong") || !strcmp(fault, "sources_over") || !strcmp(fault, "end_back") ||
-        !strcmp(fault, "end_null") || !strcmp(fault, "information"))
-        return; /* of its argument: behind its work */
+    if (is_of_arguments())
+        return; /* behind its work */
     printf("no fault '%s'\n", fault);
     _exit(99);
 }
@@ -588,85 +586,7 @@ static void before(int ddi, const char *name, ULONG_PTR first, ULONG_PTR second,
         sink = 1;
 }
 
-/* A member that is CONST, of each DDI that has to do with the display. */
-static void write_display(int ddi, void *arg)
-{
-    if (ddi == I_EnumVidPnCofuncModality)
-        ((DXGKARG_ENUMVIDPNCOFUNCMODALITY *)arg)->EnumPivotType = 77;
-    if (ddi == I_IsSupportedVidPn)
-        ((DXGKARG_ISSUPPORTEDVIDPN *)arg)->hDesiredVidPn = NULL;
-    if (ddi == I_CommitVidPn)
-        ((DXGKARG_COMMITVIDPN *)arg)->AffectedVidPnSourceId = 77;
-    if (ddi == I_SetVidPnSourceAddress)
-        ((DXGKARG_SETVIDPNSOURCEADDRESS *)arg)->PrimaryAddress.QuadPart = 77;
-    if (ddi == I_SetVidPnSourceVisibility)
-        ((DXGKARG_SETVIDPNSOURCEVISIBILITY *)arg)->Visible ^= 1;
-    if (ddi == I_SetPointerShape)
-        ((DXGKARG_SETPOINTERSHAPE *)arg)->Pitch = 77;
-    if (ddi == I_SetPointerPosition)
-        ((DXGKARG_SETPOINTERPOSITION *)arg)->Flags.Value = 77;
-    if (ddi == I_RecommendMonitorModes)
-        ((DXGKARG_RECOMMENDMONITORMODES *)arg)->VideoPresentTargetId = 77;
-    if (ddi == I_RecommendFunctionalVidPn)
-        ((DXGKARG_RECOMMENDFUNCTIONALVIDPN *)arg)->NumberOfVidPnTargets = 77;
-    if (ddi == I_RecommendVidPnTopology)
-        ((DXGKARG_RECOMMENDVIDPNTOPOLOGY *)arg)->VidPnSourceId = 77;
-    if (ddi == I_QueryVidPnHWCapability)
-        ((DXGKARG_QUERYVIDPNHWCAPABILITY *)arg)->TargetId = 77;
-    if (ddi == I_DispatchIoRequest)
-        ((VIDEO_REQUEST_PACKET *)arg)->OutputBufferLength = 77;
-    if (ddi == I_CreateDevice)
-        ((DXGKARG_CREATEDEVICE *)arg)->Flags.Value = 77;
-}
-
-/* What is written into its argument behind the DDI's work. */
-static void arguments(int ddi, void *arg)
-{
-    DXGKARG_RENDER *render = arg;
-    DXGKARG_ESCAPE *escape = arg;
-
-    if (!strcmp(fault, "list_over") && ddi == I_Render)
-        render->pAllocationList[render->AllocationListSize].PhysicalAddress.QuadPart = 5;
-    if (!strcmp(fault, "list_over") && ddi == I_Present)
-        memset(&((DXGKARG_PRESENT *)arg)->pAllocationList[DXGK_PRESENT_MAX_INDEX + 1], 0x55, 24);
-    if (!strcmp(fault, "member_pointer") && ddi == I_Escape)
-        escape->pPrivateDriverData = NULL;
-    if (!strcmp(fault, "member_size") && ddi == I_Escape)
-        escape->PrivateDriverDataSize = 1 << 20;
-    if (!strcmp(fault, "member_pointer") && ddi == I_GetStandardAllocationDriverData &&
-        ((DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *)arg)->pAllocationPrivateDriverData)
-        ((DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *)arg)->pAllocationPrivateDriverData = NULL;
-    if (!strcmp(fault, "behind_argument") && ddi == I_Escape)
-        ((DXGKARG_ESCAPE *)arg)[1].hDevice = arg;
-    if (!strcmp(fault, "behind_argument") && ddi == I_CollectDbgInfo)
-        ((DXGKARG_COLLECTDBGINFO *)arg)->pExtension[1].BucketingKey = 1;
-    if (!strcmp(fault, "member_display"))
-        write_display(ddi, arg);
-    if (!strcmp(fault, "list_item") && ddi == I_CreateAllocation)
-        ((DXGKARG_CREATEALLOCATION *)arg)->pAllocationInfo->PrivateDriverDataSize = 7;
-    if (!strcmp(fault, "list_item") && ddi == I_OpenAllocation)
-        ((DXGKARG_OPENALLOCATION *)arg)->pOpenAllocation->hAllocation = 0x55;
-    if (!strcmp(fault, "timer_stack")) {
-        KTIMER t;
-        KeInitializeTimer(&t);
-        KeSetTimer(&t, later, NULL);
-    }
-    if (!strcmp(fault, "behind"))
-        memset((char *)arg + (ddi == I_QueryChildStatus ? sizeof(DXGK_CHILD_STATUS)
-                              : ddi == I_CreateDevice   ? sizeof(DXGKARG_CREATEDEVICE)
-                                                        : sizeof(DXGK_START_INFO)),
-               0x55, 4);
-    if (!strcmp(fault, "constant") && ddi == I_SubmitCommand)
-        ((DXGKARG_SUBMITCOMMAND *)arg)->DmaBufferSubmissionEndOffset = 77;
-    if (!strcmp(fault, "constant") && ddi == I_DestroyAllocation)
-        ((DXGKARG_DESTROYALLOCATION *)arg)->Flags.Value ^= 77;
-    if (!strcmp(fault, "fence_wrong"))
-        ((DXGKARG_QUERYCURRENTFENCE *)arg)->CurrentFence = ~0u;
-    if (!strcmp(fault, "end_back") && ddi == I_Render)
-        render->pDmaBuffer = (char *)render->pDmaBuffer - 1000000;
-    if (!strcmp(fault, "end_null") && ddi == I_BuildPagingBuffer)
-        ((DXGKARG_BUILDPAGINGBUFFER *)arg)->pDmaBuffer = NULL;
-}
+#include "arguments.h"
 
 /* The DDI `kept`, and behind its work what a function may not do. */
 static any_ddi *kept_ddi __attribute__((used));
@@ -690,8 +610,8 @@ NAKED(other_stack, "add $0x48, %rsp; ret $8")
         status = own[I_##name](a, b, c, d, e, f);                                                            \
         if (I_##name == I_AddDevice && !strcmp(fault, "entry_irql"))                                         \
             return (ULONG_PTR)STATUS_NOT_SUPPORTED;                                                          \
-        if (!strcmp(where, #name) && !strcmp(fault, "sources_over"))                                         \
-            ((ULONG *)d)[1] = 0;                                                                             \
+        if (!strcmp(where, #name))                                                                           \
+            other_arguments(I_##name, c, d);                                                                 \
         if (I_##name == I_DispatchIoRequest && !strcmp(fault, "information")) {                              \
             ((VIDEO_REQUEST_PACKET *)c)->StatusBlock->Information = 1 << 20;                                 \
             return (ULONG_PTR)STATUS_BUFFER_OVERFLOW;                                                        \
