@@ -87,13 +87,20 @@ struct dxgk {
     unsigned first_rule; /* that it could break since it was loaded, or removed */
     char stuck[160];     /* what waited for too long, and where */
     PVOID miniport;
-    DXGKRNL_INTERFACE iface;
+    /* Whoever includes this may know other versions of these, and lays this out the same way. */
+    union {
+        DXGKRNL_INTERFACE iface;
+        uint8_t any_iface[1024];
+    };
     void *lent_iface; /* the miniport's, from StartDevice on; NULL: it has none */
     struct arguments arguments;
     CM_RESOURCE_LIST *resources;
     KDPC dpc;
     LUID luid;
-    DXGK_DRIVERCAPS caps;
+    union {
+        DXGK_DRIVERCAPS caps;
+        uint8_t any_caps[1024];
+    };
 
     /* One thread at a time in the DDIs that the WDK calls serialised; recursive. */
     struct {
