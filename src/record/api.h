@@ -170,7 +170,7 @@ struct api {
     struct {
         const char *draw, *state, *write, *frame, *list, *begin, *end;
     } words;
-    /* The words of a call with API_SAYS, as UTF-8 without an end: how many bytes. NULL: no method has any. */
+    /* The words of a call with API_SAYS, without an end; as UTF-8, unless the program's bytes are none: how many. NULL: no method has any. */
     size_t (*said)(uint64_t kind, const uint8_t *bytes, size_t size, char *text, size_t room);
     /* Calls that the recorder makes up, by number: a sentence; (object, part, offset, bytes, size) that the program wrote into
      * mapped memory; (object, offset, size, hash) of what it could read there; (frames ago, ...) what became of a frame, at most

@@ -392,10 +392,7 @@ static int create(struct blocks_writer **out, const char *magic, uint64_t schema
     ZSTD_CCtx_setParameter(w->z, ZSTD_c_compressionLevel, level);
     if ((err = write_all(w, v, 2))) {
         error_set(e, err, "%s", w->failed.text);
-        close(w->fd);
-        if (!hidden)
-            out_file_discard(path);
-        writer_free(w);
+        blocks_writer_abandon(w);
         return err;
     }
     w->hidden = hidden;

@@ -249,7 +249,11 @@ REC_INLINE uint8_t *rec_short_bytes(struct rec_thread *t, struct rec_last *last,
 
 REC_INLINE void rec_short_done(struct rec_thread *t, uint8_t *end)
 {
+#if defined(__x86_64__) || defined(__i386__)
     __asm__ volatile("prefetchw %0" : : "m"(end[256]));
+#else
+    __builtin_prefetch(end + 256, 1);
+#endif
     t->w = end;
     atomic_store_explicit(&t->chunk->partial, (uint32_t)(end - t->base), memory_order_release);
     t->depth = 1;

@@ -46,7 +46,7 @@ for (let i = 0; i < N; i++) {
 // What is recorded into one list, up to its Close, is a group that can be folded away, with what stands between.
 const groups = []; // {first, end, list, open}
 const grouped = new Uint8Array(N);
-const within = new Int32Array(N).fill(-1), depth = new Uint8Array(N); // the call that began the innermost part, by the program's own words, that a call is in
+const within = new Int32Array(N).fill(-1), depth = new Uint32Array(N); // the call that began the innermost part, by the program's own words, that a call is in
 for (let i = 0, now = null, parts = new Map(); i < N; i++) {
   const self = selfOf(i), m = method(call(i).text), open = parts.get(self) || [];
   if (now && frameOf[i] !== frameOf[now.first]) now = null;
@@ -55,7 +55,10 @@ for (let i = 0, now = null, parts = new Map(); i < N; i++) {
     within[i] = open[open.length - 1];
     depth[i] = open.length;
   }
-  if (api.begin.test(m)) parts.set(self, [...open, i]);
+  if (api.begin.test(m)) {
+    open.push(i);
+    parts.set(self, open);
+  }
   if (m === "Close") parts.delete(self);
   if (!isList(self)) continue;
   if (!now || now.list !== self) groups.push(now = {first: i, end: i, list: self, open: true});
@@ -65,8 +68,8 @@ for (let i = 0, now = null, parts = new Map(); i < N; i++) {
 const saysOf = i => { const m = /\) ("(?:[^"\\]|\\.)*")$/.exec(call(i).text); return m ? JSON.parse(m[1]) : ""; };
 function placeOf(i) { // the words of all that it is in, the outermost first
   const out = [];
-  for (let k = within[i]; k >= 0; k = within[k]) out.unshift(k);
-  return out;
+  for (let k = within[i]; k >= 0; k = within[k]) out.push(k);
+  return out.reverse();
 }
 for (const g of groups)
   if (g.end - g.first > 1) grouped.fill(1, g.first, g.end);

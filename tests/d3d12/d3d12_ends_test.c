@@ -234,6 +234,32 @@ TEST(cut_recordings_are_said_once)
     strbuf_finish(&out);
 }
 
+/* Wherever it is, and whether what was asked for needs that part or not. */
+TEST(damage_is_said_once)
+{
+    static const char *const commands[] = {"show --fences 2", "show --state 30", "minimize --tests 3 -o part",
+                                           "compare --on vkd3d --on vkd3d"};
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "%s record -o %s/clears.d3d12trace -- %s clears", aerogpu, dir, workload), 0);
+    for (int part = 1; part < 8; part++)
+        for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+            int code = run(&out,
+                           "cd %s; python3 -c '\n"
+                           "b = bytearray(open(\"clears.d3d12trace\", \"rb\").read())\n"
+                           "b[len(b) * %d // 8] ^= 1\n"
+                           "open(\"bad\", \"wb\").write(b)'; %s %s bad 2>&1 >/dev/null",
+                           dir, part, aerogpu, commands[i]);
+            char *said = strstr(strbuf_str(&out), "aerogpu ");
+
+            if (code != 3 || !said || strstr(said + 1, "\naerogpu ") || !strstr(said, ": bad: ") ||
+                !strstr(said, "damaged"))
+                fail_msg("%s, %d of 8: exit code %d: %s", commands[i], part, code, strbuf_str(&out));
+        }
+    strbuf_finish(&out);
+}
+
 /* Who asks again, and not in the same breath, ends what does not obey; and kills what obeys nothing. */
 TEST(signals_that_come_again_end_what_does_not_obey)
 {

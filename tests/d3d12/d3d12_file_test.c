@@ -283,6 +283,15 @@ TEST(the_programs_words_are_read)
     blob[0] = 0x02 << 12;
     memcpy(&blob[1], "plain", 6);
     says("plain", 6345127, blob, 16);
+    /* what is no ASCII, and half a character */
+    blob[0] = 0;
+    memcpy(&blob[1], (const uint16_t[]){'S', 0xe9, '%', 'i', 0xd83d, 0xde00, 0, 0}, 16);
+    blob[3] = 7;
+    says("S\xc3\xa9"
+         "7\xf0\x9f\x98\x80",
+         6345127, blob, 32);
+    says("S\xc3\xa9", 1, "S\xc3\xa9", 4);
+    says("\xef\xbf\xbdS\xef\xbf\xbd", 0, (const uint16_t[]){0xd83d, 'S', 0xde00, 0}, 8);
 }
 
 /* ---- files --------------------------------------------------------------- */

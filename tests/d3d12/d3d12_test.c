@@ -289,7 +289,7 @@ TEST(wrong_handles_are_named)
         var(&r, 1);
     write_file(path, r.bytes, r.n, 1);
     assert_int_equal(run(&out, "%s play %s", aerogpu, path), 3);
-    assert_non_null(strstr(strbuf_str(&out), "aerogpu play: call 0 (block 0): ID3D12GraphicsCommandList::"
+    assert_non_null(strstr(strbuf_str(&out), "/wrong: call 0 (block 0): ID3D12GraphicsCommandList::"
                                              "DrawInstanced: it is made on object 5, which does not exist"));
     assert_int_equal(run(&out, "%s play /dev/null", aerogpu), 3);
     assert_int_equal(run(&out, "%s d3d12 frobnicate", aerogpu), 2);
@@ -492,7 +492,7 @@ TEST(state_shows_what_it_names)
             "$a show --state $n $f | grep -A1 -e OMSetRenderTargets -e CreateRootSignature; "
             "c=$($a show --method CopyTextureRegion $f | grep -m1 -o '^[0-9]*'); "
             "echo writer=$($a show --state $n $f | grep -c \"^    resource .*: written last by call $c; \"); "
-            "$a show --json --fences $n $f; echo fences=$?; $a show --json --fences 103 $f; $a show --fences 9999 $f",
+            "$a show --json --fences $n $f; echo fences=$?; $a show --bytes $n $f; echo bytes=$?; $a show --json --fences 103 $f; $a show --fences 9999 $f",
             dir, aerogpu),
         3);
     assert_non_null(strstr(strbuf_str(&out), "call ExecuteIndirect\n"));
@@ -525,6 +525,7 @@ TEST(state_shows_what_it_names)
     assert_non_null(
         strstr(strbuf_str(&out), "writer=1\n")); /* of the target: the copy in front of the draw */
     assert_non_null(strstr(strbuf_str(&out), "fences=0\n"));
+    assert_non_null(strstr(strbuf_str(&out), " carries no bytes\nbytes=3\n"));
     assert_non_null(strstr(strbuf_str(&out), "there is no call 9999\n"));
     assert_non_null(strstr(strbuf_str(&out), "{\"fence\":6,\"initial\":0,\"queue\":"));
     strbuf_finish(&out);

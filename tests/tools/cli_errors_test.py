@@ -82,7 +82,16 @@ wrong = [
     ("watch now", "it takes no 'now'"),
     ("play --frames 3-1 f", "--frames needs a range A-B, not '3-1'"),
     ("play --until-call x f", "--until-call: 'x' is no number"),
-    ("play --dump-resource 5 f", "--dump-resource needs N[:SUB]=FILE, not '5'"),
+] + [(f"play --dump-resource {d} f", f"--dump-resource needs N[:SUB]=FILE, not '{d}'")
+     for d in ("5", "5=", "5:=x", "5:-1=x", "-5=x", "4294967296=x", "5:4294967296=x", "5:1:1=x", "=x")] + [
+    (f"play --frames 0-0 {work}/direct.d3d12trace", "--frames goes with --png"),
+    (f"play --draws 1-2 {work}/direct.d3d12trace", "--draws goes with --png, --hashes, --gpu-time or --pixel"),
+    (f"show --fences 10 --state 78 {work}/direct.d3d12trace", "--state and --fences are two ways to look"),
+    (f"show --html {work}/a --sqlite {work}/b {work}/direct.d3d12trace", "--html and --sqlite are two ways to look"),
+    (f"show --html {work}/a --json {work}/direct.d3d12trace", "--json is of what is printed, and --html writes a file"),
+    (f"show --perfetto {work}/a --frames 1-2 {work}/direct.d3d12trace", "--frames is of the list of calls, and --perfetto"),
+    (f"show --state 4 --object 2 {work}/direct.d3d12trace", "--object is of the list of calls, and --state"),
+    (f"compare --on @x --on vkd3d {work}/direct.d3d12trace", "--on needs WHAT[@DRIVER], not '@x'"),
     (f"play --validate --stop-before 3 {work}/direct.d3d12trace", "--stop-before cannot be compared"),
     (f"play --on vkd3d --d3d12 libvkd3d.so.1 {work}/direct.d3d12trace", "only one can be"),
     ("show --frames x f", "--frames needs a range A-B, not 'x'"),

@@ -56,6 +56,8 @@ int d3d12_wine_main(const struct play_windows *w);
 /* "X,Y" of --pixel: an option's function (base/options.h), of which `ctx` is a struct play_params. */
 struct options_row;
 int d3d12_parse_pixel(void *ctx, const struct options_row *row, const char *value, struct error *e);
+/* A number of decimal digits alone with `last` behind it; returns what stands behind that, or NULL. */
+const char *d3d12_parse_number(const char *text, char last, uint32_t *out);
 
 /* Opens a recording. NULL: it cannot be read; what is wrong was said, and *code is the exit code. If it is cut, or its headers
  * are damaged, what can be read of it is there all the same. */

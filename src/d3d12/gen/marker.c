@@ -20,10 +20,21 @@ struct text {
     size_t n, room;
 };
 
+static void put_bytes(struct text *t, const char *s, size_t n)
+{
+    if (t->room - t->n < n)
+        return;
+    memcpy(t->p + t->n, s, n);
+    t->n += n;
+}
+
 static void put(struct text *t, uint32_t c)
 {
     char s[4];
     size_t n = 0;
+
+    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+        c = 0xfffd; /* none, or half of one */
 
     if (c < 0x80) {
         s[n++] = (char)c;
@@ -35,18 +46,15 @@ static void put(struct text *t, uint32_t c)
         s[n++] = (char)(0x80 | (c >> 6 & 63));
         s[n++] = (char)(0x80 | (c & 63));
     } else {
-        s[n++] = (char)(0xf0 | (c >> 18 & 7));
+        s[n++] = (char)(0xf0 | c >> 18);
         s[n++] = (char)(0x80 | (c >> 12 & 63));
         s[n++] = (char)(0x80 | (c >> 6 & 63));
         s[n++] = (char)(0x80 | (c & 63));
     }
-    if (t->room - t->n < n)
-        return;
-    memcpy(t->p + t->n, s, n);
-    t->n += n;
+    put_bytes(t, s, n);
 }
 
-/* Up to its end, or that of the bytes; a character is of `width` bytes. */
+/* Up to its end, or that of the bytes; a character is of `width` bytes, of 1 it is taken as it is. */
 static void string(struct text *t, struct bytes *in, unsigned width)
 {
     while (!in->bad && bytes_left(in) >= width) {
@@ -55,11 +63,18 @@ static void string(struct text *t, struct bytes *in, unsigned width)
         memcpy(&c, bytes_take(in, width), width);
         if (!c)
             return;
+        if (width == 1) {
+            put_bytes(t, (const char *)in->data + in->pos - 1, 1);
+            continue;
+        }
         if (width == 2 && c >= 0xd800 && c < 0xdc00 && bytes_left(in) >= 2) {
-            uint32_t low = 0;
+            uint16_t low;
 
-            memcpy(&low, bytes_take(in, 2), 2);
-            c = 0x10000 + ((c & 0x3ff) << 10) + (low & 0x3ff);
+            memcpy(&low, in->data + in->pos, 2);
+            if (low >= 0xdc00 && low < 0xe000) {
+                bytes_take(in, 2);
+                c = 0x10000 + ((c & 0x3ff) << 10) + (low & 0x3ff);
+            }
         }
         put(t, c);
     }
@@ -118,7 +133,7 @@ static size_t filled(struct bytes *in, unsigned width, char *out, size_t room)
             argument(&t, in, *end == 'S' ? 's' : *end);
             c = end;
         } else {
-            put(&t, (uint8_t)*c); /* a byte of what is UTF-8 already */
+            put_bytes(&t, c, 1); /* of what is UTF-8 already */
         }
     }
     return t.n;

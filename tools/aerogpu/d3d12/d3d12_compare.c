@@ -43,6 +43,8 @@ static int parse_on(void *ctx, const struct options_row *row, const char *value,
         sides[1].on = NULL;
         return 0;
     }
+    if (!*value || *value == '@')
+        return error_set(e, -EINVAL, "--on needs WHAT[@DRIVER], not '%s'", value);
     if (sides[1].on)
         return error_set(e, -EINVAL, "--on is given twice, not more often");
     sides[sides[0].on ? 1 : 0].on = value;
@@ -260,9 +262,8 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     t = d3d12_open(files[0], &code);
     if (!t)
         return code;
-    if (*trc_cut(t)) {
-        error_set(&e, -EBADMSG, "it is not compared");
-        code = d3d12_end(t, files[0], code, &e);
+    if (trc_verify(t, &e)) { /* each side would find that, and where they part may be the damage */
+        code = d3d12_end(t, files[0], EXIT_INPUT, &e);
     } else {
         code = compare(t, files[0], &e);
     }

@@ -26,8 +26,7 @@ struct trc *d3d12_open(const char *path, int *code)
     return t;
 }
 
-/* A number of decimal digits alone with `last` behind it; returns what stands behind that, or NULL. */
-static const char *parse_coordinate(const char *text, char last, uint32_t *out)
+const char *d3d12_parse_number(const char *text, char last, uint32_t *out)
 {
     char *end;
     unsigned long long v;
@@ -41,9 +40,9 @@ static const char *parse_coordinate(const char *text, char last, uint32_t *out)
 int d3d12_parse_pixel(void *ctx, const struct options_row *row, const char *value, struct error *e)
 {
     struct play_params *p = ctx;
-    const char *y = parse_coordinate(value, ',', &p->pixel_x);
+    const char *y = d3d12_parse_number(value, ',', &p->pixel_x);
 
-    p->pixel = y && parse_coordinate(y, 0, &p->pixel_y);
+    p->pixel = y && d3d12_parse_number(y, 0, &p->pixel_y);
     return p->pixel ? 0
                     : error_set(e, -EINVAL, "--pixel needs X,Y, two numbers from 0 to %u, not '%s'",
                                 UINT32_MAX, value);
@@ -54,9 +53,11 @@ int d3d12_end(const struct trc *t, const char *path, int code, const struct erro
     struct error all = {0};
     bool failed = e && e->code;
 
-    if (!*trc_cut(t))
+    if (!*trc_cut(t) && failed && e->code == -EBADMSG && !strstr(e->text, path))
+        error_set(&all, e->code, "%s: %s", path, e->text);
+    else if (!*trc_cut(t))
         return failed ? command_error(e) : code;
-    if (failed && strstr(e->text, trc_cut(t))) /* the damage is what it failed with */
+    else if (failed && strstr(e->text, trc_cut(t))) /* the damage is what it failed with */
         error_set(&all, -EBADMSG, "%s: %s", path, e->text);
     else
         error_set(&all, -EBADMSG, "%s: %s; %s", path, trc_cut(t),

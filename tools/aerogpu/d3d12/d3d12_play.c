@@ -62,15 +62,13 @@ static uint32_t times = 1;
 static int parse_dump(void *ctx, const struct options_row *row, const char *value, struct error *e)
 {
     struct play_params *p = ctx;
-    char *end;
+    const char *path = d3d12_parse_number(value, '=', &p->dump_resource), *sub;
 
-    p->dump_resource = (uint32_t)strtoul(value, &end, 10);
-    if (*end == ':')
-        p->dump_sub = (uint32_t)strtoul(end + 1, &end, 10);
-    p->dump_path = end + 1;
-    return end == value || *end != '=' || !end[1]
-               ? error_set(e, -EINVAL, "--dump-resource needs N[:SUB]=FILE, not '%s'", value)
-               : 0;
+    p->dump_sub = 0;
+    if (!path && (sub = d3d12_parse_number(value, ':', &p->dump_resource)))
+        path = d3d12_parse_number(sub, '=', &p->dump_sub);
+    p->dump_path = path;
+    return !path || !*path ? error_set(e, -EINVAL, "--dump-resource needs N[:SUB]=FILE, not '%s'", value) : 0;
 }
 
 static struct options_row rows[] = {
@@ -166,6 +164,10 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     if (options_find(&table, "on")->given && on.where == D3D12_ON_VKD3D && on.library)
         return usage_error(
             "--on vkd3d is this machine's libvkd3d, and --d3d12 names another: only one can be");
+    if (options_find(&table, "frames")->given && !p.png_dir)
+        return usage_error("--frames goes with --png");
+    if (options_find(&table, "draws")->given && !p.png_dir && !p.hashes && !p.gpu_time && !p.pixel)
+        return usage_error("--draws goes with --png, --hashes, --gpu-time or --pixel");
     if (p.stop_before != UINT64_MAX && p.validate)
         return usage_error("what is left out with --stop-before cannot be compared with --validate");
     if ((p.png_dir && out_file_folder(p.png_dir, &e)) || (p.dump_path && out_file_check(p.dump_path, &e)))

@@ -209,7 +209,7 @@ static int other(struct trc *t, const struct names *names, const struct show_opt
     else
         return 1;
     if (!err && !b.len && o->bytes != UINT64_MAX)
-        err = error_set(e, -EINVAL, "call %llu carries no bytes", (unsigned long long)o->bytes);
+        err = error_set(e, -ENOENT, "call %llu carries no bytes", (unsigned long long)o->bytes);
     fwrite(strbuf_str(&b), 1, b.len, stdout);
     strbuf_finish(&b);
     return err;
@@ -247,6 +247,34 @@ static struct options_row rows[] = {
         "with --pictures: which draws and clears of these frames change this pixel of the first render target, and what to"),
     OPT_END};
 
+/* One way of looking at a time, with what goes with it. */
+static int check_ways(const struct options *table)
+{
+    static const char *const ways[] = {"state", "bytes", "fences", "html", "sqlite", "perfetto"};
+    static const char *const of_list[] = {"frames", "calls", "object", "thread", "method"};
+    enum { PRINTED = 3 }; /* of the ways: the others are files */
+    const char *way = NULL;
+
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        if (!options_find(table, ways[i])->given)
+            continue;
+        if (way)
+            return usage_error("--%s and --%s are two ways to look: one at a time", way, ways[i]);
+        way = ways[i];
+        if (i >= PRINTED && options_find(table, "json")->given)
+            return usage_error("--json is of what is printed, and --%s writes a file", way);
+    }
+    for (size_t i = 0; way && i < sizeof(of_list) / sizeof(of_list[0]); i++)
+        if (options_find(table, of_list[i])->given)
+            return usage_error("--%s is of the list of calls, and --%s is another way to look", of_list[i],
+                               way);
+    if (options_find(table, "pictures")->given && (!way || strcmp(way, "html") != 0))
+        return usage_error("--pictures goes with --html");
+    if (options_find(table, "pixel")->given && !options_find(table, "pictures")->given)
+        return usage_error("--pixel goes with --pictures");
+    return EXIT_OK;
+}
+
 static int run(enum file_kind kind, char *const *files, int num_files)
 {
     const struct options table = {.rows = rows};
@@ -258,10 +286,8 @@ static int run(enum file_kind kind, char *const *files, int num_files)
 
     o.recording = files[0];
     o.pictures = options_find(&table, "pictures")->given;
-    if (o.pictures && !o.html)
-        return usage_error("--pictures goes with --html");
-    if (o.play.pixel && !o.pictures)
-        return usage_error("--pixel goes with --pictures");
+    if ((code = check_ways(&table)))
+        return code;
     if (!(t = d3d12_open(o.recording, &code)))
         return code;
     err = names_read(&names, t, &e);
@@ -270,6 +296,8 @@ static int run(enum file_kind kind, char *const *files, int num_files)
     if (err > 0)
         err = print(t, o.json ? SHOW_JSON : SHOW_TEXT, &o.only, &names, &e);
     names_finish(&names);
+    if (!e.code && (o.state != UINT64_MAX || o.bytes != UINT64_MAX || o.fences != UINT64_MAX))
+        trc_verify(t, &e); /* these read not all of it */
     code = d3d12_end(t, o.recording, code, &e);
     trc_close(t);
     return code;
