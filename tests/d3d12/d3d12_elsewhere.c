@@ -5,8 +5,10 @@
  *   null       what an implementation may crash at
  *   placed     resources next to each other in a heap, one of them over two others
  *   instances  a draw that begins behind the first vertex and the first instance
- *   rays       a state object, acceleration structures and rays through them */
+ *   rays       a state object, acceleration structures and rays through them
+ *   six        shaders of model 6, with constants: a dispatch, and rays */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "d3d12/gen/table.h"
@@ -223,6 +225,59 @@ static void rays(void)
         trace_rays(buffer(D3D12_HEAP_TYPE_DEFAULT, 0), object);
 }
 
+static const void *shader(const char *name, size_t *size)
+{
+    static uint8_t bytes[2][1 << 16];
+    static int next;
+    char path[4096];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/samples/shaders/%s", getenv("AEROGPU_SOURCE_ROOT"), name);
+    f = fopen(path, "rb");
+    *size = f ? fread(bytes[next], 1, sizeof(bytes[0]), f) : 0;
+    if (f)
+        fclose(f);
+    return bytes[next++];
+}
+
+static void six(void)
+{
+    D3D12_COMPUTE_PIPELINE_STATE_DESC c = {0};
+    D3D12_DXIL_LIBRARY_DESC library = {0};
+    D3D12_STATE_SUBOBJECT part = {D3D12_STATE_SUBOBJECT_TYPE_DXIL_LIBRARY, &library};
+    D3D12_STATE_OBJECT_DESC d = {D3D12_STATE_OBJECT_TYPE_RAYTRACING_PIPELINE, 1, &part};
+    D3D12_DISPATCH_RAYS_DESC rays = {.Width = 1, .Height = 1, .Depth = 1};
+    ID3D12Resource *constants = buffer(D3D12_HEAP_TYPE_UPLOAD, 0);
+    ID3D12PipelineState *state = NULL;
+    ID3D12RootSignature *root = NULL;
+    ID3D12StateObject *object = NULL;
+    ID3D12GraphicsCommandList4 *l = NULL;
+    ID3D12Device5 *d5 = NULL;
+    float *p;
+
+    c.CS.pShaderBytecode = shader("six_cs.dxil", &c.CS.BytecodeLength);
+    device->lpVtbl->CreateRootSignature(device, 0, c.CS.pShaderBytecode, c.CS.BytecodeLength,
+                                        IID(ID3D12RootSignature), (void **)&root);
+    c.pRootSignature = root;
+    device->lpVtbl->CreateComputePipelineState(device, &c, IID(ID3D12PipelineState), (void **)&state);
+    constants->lpVtbl->Map(constants, 0, NULL, (void **)&p);
+    for (int i = 0; i < 80; i++)
+        p[i] = (float)i;
+    list->lpVtbl->SetComputeRootSignature(list, root);
+    list->lpVtbl->SetPipelineState(list, state);
+    list->lpVtbl->SetComputeRootConstantBufferView(list, 0,
+                                                   constants->lpVtbl->GetGPUVirtualAddress(constants));
+    list->lpVtbl->Dispatch(list, 1, 1, 1);
+    library.DXILLibrary.pShaderBytecode = shader("rays_lib.dxil", &library.DXILLibrary.BytecodeLength);
+    device->lpVtbl->QueryInterface(device, IID(ID3D12Device5), (void **)&d5);
+    list->lpVtbl->QueryInterface(list, IID(ID3D12GraphicsCommandList4), (void **)&l);
+    d5->lpVtbl->CreateStateObject(d5, &d, IID(ID3D12StateObject), (void **)&object);
+    l->lpVtbl->SetPipelineState1(l, object);
+    l->lpVtbl->DispatchRays(l, &rays);
+    list->lpVtbl->Close(list);
+    submit();
+}
+
 int main(int argc, char **argv)
 {
     D3D12_COMMAND_QUEUE_DESC q = {0};
@@ -250,6 +305,8 @@ int main(int argc, char **argv)
         instances(allocator);
     else if (!strcmp(argv[1], "rays"))
         rays();
+    else if (!strcmp(argv[1], "six"))
+        six();
     else if (!strcmp(argv[1], "hang"))
         hang(allocator);
     else

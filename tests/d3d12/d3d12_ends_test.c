@@ -260,6 +260,52 @@ TEST(damage_is_said_once)
     strbuf_finish(&out);
 }
 
+/* libvkd3d says nothing of a draw for which the driver makes no pipeline: the picture is another one. */
+TEST(draws_without_a_pipeline_are_told)
+{
+    struct strbuf out = {0};
+    int code;
+
+    need_device();
+    assert_int_equal(run(&out, "%s record -o %s/scene.d3d12trace -- %s scene", aerogpu, dir, workload), 0);
+    code = run(&out, "%s lose --fault oom@vkCreateGraphicsPipelines:1 -- %s play %s/scene.d3d12trace",
+               aerogpu, aerogpu, dir);
+    if (code == 4) {
+        print_message("%s", strbuf_str(&out));
+        skip();
+    }
+    assert_non_null(strstr(strbuf_str(&out), "the Vulkan driver makes no pipeline for it (VkResult -2)"));
+    assert_non_null(
+        strstr(strbuf_str(&out), "draws left out, since the Vulkan driver makes no pipeline for them: 1\n"));
+    assert_int_equal(run(&out, "%s play %s/scene.d3d12trace", aerogpu, dir), 0);
+    assert_null(strstr(strbuf_str(&out), "pipeline"));
+    strbuf_finish(&out);
+}
+
+/* Of a dispatch, and of rays: their names, and constants by them. */
+TEST(shaders_of_model_6_are_inside)
+{
+    struct strbuf out = {0};
+
+    assert_int_equal(
+        run(&out, "export LD_PRELOAD=%s; %s record -o %s/six -- %s six", stub, aerogpu, dir, elsewhere), 0);
+    if (system("command -v llvm-dis-14 llvm-dis >/dev/null"))
+        skip();
+    assert_int_equal(run(&out,
+                         "a=%s; f=%s/six; for m in Dispatch DispatchRays; do "
+                         "$a show --state $($a show --method $m $f | grep -m1 -o '^[0-9]*') $f; done",
+                         aerogpu, dir),
+                     0);
+    assert_non_null(strstr(strbuf_str(&out), "compute shader's Scene, b0, space 0: resource 6 at byte 0\n"
+                                             "      view = (0, 1, 2, 3) (4, 5, 6, 7)"));
+    assert_non_null(
+        strstr(strbuf_str(&out), "          constant buffer materials: b2, space 1, 4 of them\n"));
+    assert_non_null(strstr(strbuf_str(&out), "        library of shaders, model 6.3, 4848 bytes:\n"));
+    assert_non_null(strstr(strbuf_str(&out), "          acceleration structure scene: t0, space 0\n"));
+    assert_non_null(strstr(strbuf_str(&out), "      inverse = (0, 1, 2, 3) (4, 5, 6, 7)"));
+    strbuf_finish(&out);
+}
+
 /* Who asks again, and not in the same breath, ends what does not obey; and kills what obeys nothing. */
 TEST(signals_that_come_again_end_what_does_not_obey)
 {

@@ -56,51 +56,206 @@ TEST(what_a_compiler_left_is_shown)
     free(bytes);
 }
 
-/* Model 6: what goes in and out and is bound, without names; the program as LLVM prints it, where it is installed. */
+/* What is said of a shader and of a constant buffer full of 0, 1, 2, ... as floats. */
+static void show_all(struct strbuf *out, const uint8_t *bytes, size_t size)
+{
+    float values[128];
+    struct error e = {0};
+    struct shader s;
+
+    for (int i = 0; i < 128; i++)
+        values[i] = (float)i;
+    strbuf_clear(out);
+    assert_int_equal(shader_read(&s, bytes, size, &e), 0);
+    assert_int_equal(shader_read_names(&s, bytes, size), 0);
+    shader_show(out, SHOW_TEXT, &s, size);
+    for (size_t i = 0; i < s.num_buffers; i++)
+        shader_values(out, SHOW_TEXT, &s, i, (const uint8_t *)values, sizeof(values), "here");
+    shader_finish(&s);
+}
+
+static void print_all(struct strbuf *out, const uint8_t *bytes, size_t size)
+{
+    struct error e = {0};
+    struct dxbc d;
+    bool sum;
+
+    strbuf_clear(out);
+    assert_int_equal(dxbc_open_unchecked(&d, bytes, size, &sum, &e), 0);
+    dxil_print(out, &d);
+}
+
+static bool has_llvm(void)
+{
+    return !system("command -v llvm-dis-14 llvm-dis >/dev/null");
+}
+
+/* Model 6: what goes in and out, what is bound with its names, constants, and the program as LLVM prints it. */
 TEST(dxil_is_shown)
 {
     struct strbuf out = {0};
-    struct error e = {0};
-    struct shader s;
-    struct dxbc d;
     size_t size;
-    bool sum;
     uint8_t *bytes = load("six_ps.dxil", &size);
 
-    assert_int_equal(shader_read(&s, bytes, size, &e), 0);
-    shader_show(&out, SHOW_TEXT, &s, size);
+    if (!has_llvm()) {
+        free(bytes);
+        skip();
+    }
+    show_all(&out, bytes, size);
     assert_string_equal(
         strbuf_str(&out),
         "        pixel shader, model 6.0, 4740 bytes: in SV_Position0.xyzw, TEXCOORD0.xy; out SV_Target0.xyzw\n"
-        "          constant buffer: b1, space 2\n          sampler: s0, space 0\n"
-        "          texture: t3, space 0\n          structured UAV: u4, space 0\n");
-    shader_finish(&s);
-    strbuf_clear(&out);
-    assert_int_equal(dxbc_open_unchecked(&d, bytes, size, &sum, &e), 0);
-    dxil_print(&out, &d);
+        "          constant buffer Tint: b1, space 2\n          sampler smooth_one: s0, space 0\n"
+        "          texture picture: t3, space 0\n          structured UAV counter: u4, space 0\n"
+        "    pixel shader's Tint, b1, space 2: here\n      tint = 0, 1, 2, 3\n");
+    print_all(&out, bytes, size);
     assert_non_null(strstr(strbuf_str(&out),
                            "; parts: SFI0 8 ISG1 96 OSG1 52 PSV0 284 STAT 2064 HASH 20 DXIL 2100\n"
-                           "; model 6.0, DXIL 1.0, 525 words\n"));
-    if (strstr(strbuf_str(&out), "is not installed"))
-        print_message("no llvm-dis here\n");
-    else
-        assert_non_null(strstr(strbuf_str(&out), "@dx.op.sample.f32("));
-    /* each cut is a sentence at most, and no bit of it ends anything */
+                           "; model 6.0, DXIL 1.0, 525 words\n; hash 6d0a5b0dd65c9f4386571e7eb744e965\n"));
+    assert_non_null(strstr(strbuf_str(&out), "@dx.op.sample.f32("));
+    free(bytes);
+    /* with debug information and a root signature; arrays, structs and matrices by either order */
+    bytes = load("six_cs.dxil", &size);
+    show_all(&out, bytes, size);
+    assert_string_equal(
+        strbuf_str(&out),
+        "        compute shader, model 6.0, 15252 bytes: groups of 8 x 4 x 2 threads\n"
+        "          constant buffer Scene: b0, space 0\n          constant buffer materials: b2, space 1, 4 of them\n"
+        "          structured buffer list: t0, space 1\n          raw UAV sums: u0, space 0\n"
+        "    compute shader's Scene, b0, space 0: here\n"
+        "      view = (0, 1, 2, 3) (4, 5, 6, 7) (8, 9, 10, 11) (12, 13, 14, 15) by column\n"
+        "      flat_one = (16, 17) (20, 21) (24, 25)\n      lights[0].at = 28, 29, 30\n"
+        "      lights[0].strength = 31\n      lights[0].turn = (32, 33) (36, 37) (40, 41) by column\n"
+        "      lights[1].at = 44, 45, 46\n      lights[1].strength = 47\n"
+        "      lights[1].turn = (48, 49) (52, 53) (56, 57) by column\n"
+        "      counts = 1114636288, 1114898432, 1115160576, 1115422720\n"
+        "      scales = [0] 64, [1] 68, [2] 72\n      on = true\n      pair = 1116995584, 1117126656\n"
+        "    compute shader's materials, b2, space 1: here\n      materials.tint = 0, 1, 2, 3\n"
+        "      materials.kind = 1082130432\n");
+    print_all(&out, bytes, size);
+    assert_non_null(
+        strstr(strbuf_str(&out), ";   parameter 1, for all: table of [0] 4 CBV from b2, space 1\n"));
+    assert_non_null(strstr(strbuf_str(&out), "; source six.hlsl\n/* SPDX-License-Identifier: MIT */\n"));
+    assert_non_null(strstr(strbuf_str(&out), "\n    sums.Store4(id.x * 16, asuint(v));\n}\n"));
+    free(bytes);
+    strbuf_finish(&out);
+}
+
+/* Without LLVM, and with bitcode that it does not take, the rest is there, and a line says why. */
+TEST(dxil_without_text_says_why)
+{
+    char *path = strdup(getenv("PATH"));
+    struct strbuf out = {0};
+    size_t size;
+    uint8_t *bytes = load("six_ps.dxil", &size);
+
+    bytes[size - 9] ^= 1; /* else it is known already */
+    setenv("PATH", "/nowhere", 1);
+    print_all(&out, bytes, size);
+    setenv("PATH", path, 1);
+    assert_non_null(strstr(strbuf_str(&out),
+                           "; 2076 bytes of LLVM bitcode; llvm-dis (package llvm-14), which "
+                           "prints it, is not installed\n"));
+    free(bytes);
+    bytes = load("six_ps.dxil", &size);
+    for (size_t at = 0; at + 4 < size; at++)
+        if (!memcmp(bytes + at, "STAT", 4) || !memcmp(bytes + at, "DXIL", 4))
+            memset(bytes + at + 40, 0xff, 400);
+    show_all(&out, bytes, size);
+    assert_non_null(strstr(strbuf_str(&out), "          no names: "));
+    assert_non_null(strstr(strbuf_str(&out), "          texture: t3, space 0\n"));
+    free(bytes);
+    free(path);
+    strbuf_finish(&out);
+}
+
+/* Whatever the disassembler prints: here it is a file with lines that are cut, doubled and exchanged. */
+TEST(any_text_of_bitcode_is_read)
+{
+    char dir[] = "/tmp/aerogpu-test-XXXXXX", command[8192], *path = strdup(getenv("PATH"));
+    struct strbuf out = {0};
+    size_t size;
+    uint8_t *bytes = load("six_cs.dxil", &size);
+
+    if (!has_llvm()) {
+        free(bytes);
+        free(path);
+        skip();
+    }
+    print_all(&out, bytes, size);
+    assert_non_null(mkdtemp(dir));
+    snprintf(command, sizeof(command),
+             "cd %s; printf '#!/bin/sh\ncat >/dev/null; i=$(cat %s/i); echo $((i + 1)) >%s/i\n"
+             "cat %s/text.$i\n' >llvm-dis-14; chmod +x llvm-dis-14; echo 0 >i",
+             dir, dir, dir, dir);
+    assert_int_equal(system(command), 0);
+    snprintf(
+        command, sizeof(command),
+        "python3 -c '\nimport random, subprocess, sys\nrandom.seed(7)\n"
+        "b = open(sys.argv[1], \"rb\").read()\nat = b.index(b\"STAT\") + 8\n"
+        "t = subprocess.run([\"llvm-dis-14\" if not subprocess.call([\"sh\", \"-c\", \"command -v llvm-dis-14 >/dev/null\"]) else \"llvm-dis\", \"-o\", \"-\"], input=b[at + 24:at + int.from_bytes(b[at - 4:at], \"little\")], capture_output=True).stdout\n"
+        "assert b\"typeAnnotations\" in t\n"
+        "marks = [b\"{\", b\"}\", b\"[9999999 x \", b\"[\", b\"<\", b\"i32 \", b\"4294967295\", b\"!29\", b\"!22\", b\"\\x22\", b\"\\\\\\\\\", b\",\", b\"%%struct.Material\", b\"\\n\"]\n"
+        "for i in range(200):\n  u = bytearray(t)\n  for _ in range(random.randrange(1, 9)):\n"
+        "    a = random.randrange(t.index(b\"!dx.resources\") - 900, len(u)); k = random.randrange(4)\n"
+        "    if k == 0: u[a:a] = random.choice(marks)\n    elif k == 1: del u[a:a + random.randrange(9)]\n"
+        "    elif k == 2: u[a:a + 1] = bytes([random.randrange(256)])\n"
+        "    else: u[a:a + 3] = random.choice(marks)\n"
+        "  open(sys.argv[2] + \"/text.%%d\" %% i, \"wb\").write(u)' "
+        "%s/samples/shaders/six_cs.dxil %s",
+        getenv("AEROGPU_SOURCE_ROOT"), dir);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof(command), "%s:%s", dir, path);
+    setenv("PATH", command, 1);
+    for (uint32_t i = 0; i < 100; i++) { /* STAT, and if it gives no name ILDB */
+        struct error e = {0};
+        struct shader s;
+
+        for (size_t at = 32; at < size - 4; at++) /* bitcode that was not asked for yet */
+            if (!memcmp(bytes + at, "STAT", 4) || !memcmp(bytes + at, "ILDB", 4))
+                memcpy(bytes + at + 44, &i, 4);
+        assert_int_equal(shader_read(&s, bytes, size, &e), 0);
+        assert_int_equal(shader_read_names(&s, bytes, size), 0);
+        strbuf_clear(&out);
+        for (size_t k = 0; k < s.num_buffers; k++)
+            shader_values(&out, SHOW_JSON, &s, k, bytes, size, "here");
+        shader_finish(&s);
+    }
+    setenv("PATH", path, 1);
+    snprintf(command, sizeof(command), "test $(cat %s/i) -ge 100; r=$?; rm -r %s; exit $r", dir, dir);
+    assert_int_equal(system(command), 0);
+    free(bytes);
+    free(path);
+    strbuf_finish(&out);
+}
+
+/* Each cut is a sentence at most, and no bit of it ends anything. */
+TEST(damaged_dxil_is_read_or_refused)
+{
+    struct strbuf out = {0};
+    struct shader s;
+    size_t size;
+    uint8_t *bytes = load("six_cs.dxil", &size);
+
     for (size_t n = 0; n < size; n += 61) {
         uint8_t *part = malloc(n ? n : 1);
 
         memcpy(part, bytes, n);
-        strbuf_clear(&out);
         shader_read(&s, part, n, NULL);
         shader_finish(&s);
         free(part);
     }
     for (size_t i = 32; i < size; i += 3) {
         const uint8_t was = bytes[i];
+        struct dxbc d;
+        bool sum;
 
         bytes[i] ^= (uint8_t)(1u << i % 8);
         shader_read(&s, bytes, size, NULL);
         shader_finish(&s);
+        strbuf_clear(&out);
+        if (i % 960 == 32 && !dxbc_open_unchecked(&d, bytes, size, &sum, NULL) && dxil_program(&d))
+            dxil_print(&out, &d);
         bytes[i] = was;
     }
     strbuf_finish(&out);

@@ -60,8 +60,6 @@ int dxbc_open_unchecked(struct dxbc *d, const void *bytes, size_t size, bool *ch
     if (total < 32 || total > size)
         return error_set(e, -EINVAL, "DXBC: total size field is %u, there are %u bytes", total,
                          (uint32_t)size);
-    if (total > DXBC_MAX_SIZE)
-        return error_set(e, -EINVAL, "DXBC: %u bytes are more than the limit of %u", total, DXBC_MAX_SIZE);
     d->bytes = (const uint8_t *)bytes;
     d->size = total;
     dxbc_sum(bytes, total, sum);
@@ -81,6 +79,10 @@ int dxbc_open(struct dxbc *d, const void *bytes, size_t size, struct error *e)
     struct error later = {0};
     int ret = dxbc_open_unchecked(d, bytes, size, &checksum_ok, &later);
 
+    if (d->size > DXBC_MAX_SIZE) {
+        d->chunk_count = 0;
+        return error_set(e, -EINVAL, "DXBC: %zu bytes are more than the limit of %u", d->size, DXBC_MAX_SIZE);
+    }
     /* Without a checksum nothing that the chunks say means anything, so it is named first. */
     if (d->size && !checksum_ok)
         return error_set(e, -EINVAL, "DXBC: checksum does not match the contents");

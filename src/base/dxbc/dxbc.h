@@ -15,7 +15,7 @@
 
 #define DXBC_FOURCC(a, b, c, d)                                                                              \
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
-#define DXBC_MAX_SIZE     (1u << 20) /* no compiler emits a program near this */
+#define DXBC_MAX_SIZE     (1u << 20) /* no compiler emits a program of these models near this */
 #define DXBC_MAX_CHUNKS   32u
 #define DXBC_MAX_ELEMENTS 64u
 
@@ -47,7 +47,8 @@ struct dxbc_signature {
 bool dxbc_is(const void *bytes, size_t size);
 /* Fills `d`, which points into `bytes`. 0 or -EINVAL. */
 int dxbc_open(struct dxbc *d, const void *bytes, size_t size, struct error *e);
-/* As dxbc_open, but a wrong checksum is only reported through `checksum_ok`. */
+/* As dxbc_open, but a wrong checksum is only reported through `checksum_ok`, and it may be of any size (of model 6 with debug
+ * information it is large). */
 int dxbc_open_unchecked(struct dxbc *d, const void *bytes, size_t size, bool *checksum_ok, struct error *e);
 /* The first chunk of that type, or NULL. */
 const struct dxbc_chunk *dxbc_find(const struct dxbc *d, uint32_t fourcc);

@@ -155,6 +155,18 @@ static bool failed_then(const struct trc_call *call)
            m->out[0].type->kind == API_KIND_HRESULT && FAILED((HRESULT)unzigzag(bytes_varint(&in)));
 }
 
+/* A draw that is not there: the first is told at once, and how many there were at the end. */
+static void note_refused(struct player *p, const struct trc_call *call)
+{
+    int r = p->on->refused ? p->on->refused() : 0;
+
+    if (r && !p->result->draws_refused++)
+        log_warn("d3d12",
+                 "call %llu: %s::%s: the Vulkan driver makes no pipeline for it (VkResult %d), so libvkd3d "
+                 "leaves it out; what is seen is without it",
+                 (unsigned long long)call->index, call->m->iface, call->m->name, r);
+}
+
 int play_one(struct player *p, const struct trc_call *call)
 {
     const struct api_method *m = call->m;
@@ -174,6 +186,7 @@ int play_one(struct player *p, const struct trc_call *call)
     if (p->look && (err = play_look_before(p, call)))
         return err < 0 ? err : 0;
     err = play_table[call->method](p, &c, &d);
+    note_refused(p, call);
     if (!err && p->follow && res_follow(&p->states, call))
         err = play_fail(p, &c, -ENOMEM, "out of memory");
     return !err && p->look ? play_look_after(p, call) : err;

@@ -68,6 +68,7 @@ struct play_result {
     uint64_t first_read_call;
     uint32_t written_same, written_different; /* what queues wrote, of programs without pictures and reads */
     uint64_t first_written_call;
+    uint64_t draws_refused; /* by the Vulkan driver, as far as that is known: they are not in the pictures */
     double seconds;
     double gpu_ms; /* with gpu_time: of all lists */
     bool stopped;  /* at until_call or until_frame: there are calls behind */

@@ -100,6 +100,54 @@ static void *vulkan(const char *name)
     return v ? dlsym(v, name) : NULL;
 }
 
+/* libvkd3d makes a pipeline when something is first drawn with it, and where the driver makes none it leaves the draw out without a
+ * word. So what the driver answers is looked at on its way. */
+static struct {
+    PFN_vkGetInstanceProcAddr instance_proc;
+    PFN_vkGetDeviceProcAddr device_proc;
+    PFN_vkCreateGraphicsPipelines create;
+} driver;
+static _Thread_local int refused;
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_graphics(VkDevice device, VkPipelineCache cache, uint32_t n,
+                                                      const VkGraphicsPipelineCreateInfo *infos,
+                                                      const VkAllocationCallbacks *allocator,
+                                                      VkPipeline *pipelines)
+{
+    VkResult r = driver.create(device, cache, n, infos, allocator, pipelines);
+
+    refused = r < 0 ? r : refused;
+    return r;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char *name)
+{
+    PFN_vkVoidFunction f = driver.device_proc(device, name);
+
+    if (!f || strcmp(name, "vkCreateGraphicsPipelines") != 0)
+        return f;
+    driver.create = (PFN_vkCreateGraphicsPipelines)f; /* the same for all devices of one driver */
+    return (PFN_vkVoidFunction)create_graphics;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, const char *name)
+{
+    PFN_vkVoidFunction f = driver.instance_proc(instance, name);
+
+    if (!f || strcmp(name, "vkGetDeviceProcAddr") != 0)
+        return f;
+    driver.device_proc = (PFN_vkGetDeviceProcAddr)f;
+    return (PFN_vkVoidFunction)device_proc;
+}
+
+static int take_refused(void)
+{
+    int r = refused;
+
+    refused = 0;
+    return r;
+}
+
 /* By its number, or by a part of its name. */
 static int pick_device(struct vkd3d_instance *instance, const char *want, VkPhysicalDevice *out,
                        struct error *e)
@@ -134,6 +182,8 @@ static HRESULT vkd3d_device(D3D_FEATURE_LEVEL level, const GUID *iid, void **out
     const struct vkd3d_instance_create_info info = {.type = VKD3D_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                                     .next = &application,
                                                     .pfn_signal_event = own_signal,
+                                                    .pfn_vkGetInstanceProcAddr =
+                                                        driver.instance_proc ? instance_proc : NULL,
                                                     .wchar_size = sizeof(WCHAR)};
     struct vkd3d_device_create_info device = {.type = VKD3D_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                               .minimum_feature_level = level,
@@ -165,8 +215,8 @@ static ULONG decref(ID3D12Resource *r)
     return lib.decref ? lib.decref(r) : r->lpVtbl->Release(r);
 }
 
-static const struct play_on on_vkd3d = {sizeof(wchar_t), vkd3d_device, own_create, own_set,
-                                        own_wait,        free,         incref,     decref};
+static const struct play_on on_vkd3d = {sizeof(wchar_t), vkd3d_device, own_create,  own_set, own_wait, free,
+                                        incref,          decref,       take_refused};
 
 /* ---- other libraries ----------------------------------------------------- */
 
@@ -204,8 +254,8 @@ static void fd_destroy(HANDLE h)
     close((int)(intptr_t)h);
 }
 
-static const struct play_on on_plain = {sizeof(wchar_t), plain_device, fd_create, fd_set_event,
-                                        fd_wait,         fd_destroy,   incref,    decref};
+static const struct play_on on_plain = {sizeof(wchar_t), plain_device, fd_create, fd_set_event, fd_wait,
+                                        fd_destroy,      incref,       decref,    NULL};
 
 const struct play_on *play_on_library(const char *path, struct error *e)
 {
@@ -224,8 +274,10 @@ const struct play_on *play_on_library(const char *path, struct error *e)
     lib.incref = (__typeof__(lib.incref))dlsym(l, "vkd3d_resource_incref");
     lib.decref = (__typeof__(lib.decref))dlsym(l, "vkd3d_resource_decref");
     lib.plain_create = (__typeof__(lib.plain_create))dlsym(l, "D3D12CreateDevice");
-    if (lib.create_device)
+    if (lib.create_device) {
+        driver.instance_proc = (PFN_vkGetInstanceProcAddr)vulkan("vkGetInstanceProcAddr");
         return &on_vkd3d;
+    }
     if (lib.plain_create) {
         if (getenv("AEROGPU_VULKAN_DEVICE"))
             setenv("VKD3D_FILTER_DEVICE_NAME", getenv("AEROGPU_VULKAN_DEVICE"),

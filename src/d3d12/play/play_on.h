@@ -24,6 +24,9 @@ struct play_on {
     void (*event_destroy)(HANDLE event);
     ULONG (*resource_incref)(ID3D12Resource *r); /* references that keep a resource's memory */
     ULONG (*resource_decref)(ID3D12Resource *r);
+    /* The VkResult with which the driver made no pipeline for what this thread drew since it was asked last; 0: none. NULL: it cannot
+     * be known. */
+    int (*refused)(void);
 };
 
 /* The ELF library `path`, or, NULL, this machine's libvkd3d. One library a process: it stays loaded, and what was returned

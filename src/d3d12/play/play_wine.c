@@ -50,8 +50,8 @@ static ULONG decref(ID3D12Resource *r)
     return r->lpVtbl->Release(r);
 }
 
-static const struct play_on on_windows = {2,          device,        event_create, event_signal,
-                                          event_wait, event_destroy, incref,       decref};
+static const struct play_on on_windows = {
+    2, device, event_create, event_signal, event_wait, event_destroy, incref, decref, NULL};
 
 const struct play_on *play_on_windows(const struct play_windows *w, const char *path, struct error *e)
 {

@@ -172,7 +172,8 @@ static void on_pipeline(struct draw *d, const struct trc_call *c)
 
     names_mentioned(c, false, &l);
     for (size_t i = 0; i < l.num; i++)
-        if ((made = inside_maker(d->x->defined, l.ids[i])) && strstr(made->m->name, "PipelineState"))
+        if ((made = inside_maker(d->x->defined, l.ids[i])) &&
+            (strstr(made->m->name, "PipelineState") || !strcmp(made->m->name, "CreateStateObject")))
             d->pipeline = made;
     free(l.ids);
 }
@@ -181,7 +182,8 @@ static void on_list(struct draw *d, const struct trc_call *c)
 {
     const char *name = c->m->name, *root = d->compute ? "SetComputeRoot" : "SetGraphicsRoot";
 
-    if (c->method == D12_ID3D12GraphicsCommandList_SetPipelineState) {
+    if (c->method == D12_ID3D12GraphicsCommandList_SetPipelineState ||
+        c->method == D12_ID3D12GraphicsCommandList4_SetPipelineState1) {
         on_pipeline(d, c);
     } else if (c->method == D12_ID3D12GraphicsCommandList_Reset && d->bundle) {
         d->pipeline = NULL;
@@ -237,6 +239,8 @@ static int read_shaders(struct strbuf *out, struct draw *d)
             return err;
         if (err)
             damaged(out, d->x->form, e.text);
+        else if ((err = shader_read_names(s, bytes, size)))
+            return err;
         shader_show(out, d->x->form, s, size);
         if (d->x->more)
             d->x->more->shader(d->x->more->ctx, s->hash, bytes, size);

@@ -24,8 +24,7 @@
 #define MAX_ROWS      64 /* elements of an array that are shown */
 #define UNDEFINED     UINT32_MAX
 
-enum { SCALAR, VECTOR, MATRIX_ROWS, MATRIX_COLUMNS, OBJECT, STRUCT };
-enum { TYPE_BOOL = 1, TYPE_INT = 2, TYPE_FLOAT = 3, TYPE_UINT = 19, TYPE_DOUBLE = 39 };
+enum { STRUCT = 5 }; /* D3D_SHADER_VARIABLE_CLASS, as enum shader_layout */
 
 /* By the kind of program in the token stream; those of model 6 have more. */
 static const struct {
@@ -74,30 +73,37 @@ static int short_of(const struct reading *x, const char *what)
 
 /* ---- variables ----------------------------------------------------------- */
 
+int shader_add_variable(struct shader *s, const char *name, const struct shader_variable *v)
+{
+    char *own;
+
+    if (s->num_variables == MAX_VARIABLES)
+        return -E2BIG;
+    own = array_reserve(s->variables, s->room_variables, s->num_variables + 1) ? NULL : strdup(name);
+    if (!own)
+        return -ENOMEM;
+    s->variables[s->num_variables] = *v;
+    s->variables[s->num_variables++].name = own;
+    return 0;
+}
+
 static int add_variable(struct reading *x, const char *name, uint32_t offset, const uint16_t *type)
 {
-    struct shader *s = x->s;
-    struct shader_variable *v;
+    const struct shader_variable v = {.offset = offset,
+                                      .layout = type[0],
+                                      .type = type[1],
+                                      .rows = type[2],
+                                      .columns = type[3],
+                                      .elements = type[4]};
+    int err;
 
     if (type[2] > 4 || type[3] > 4)
         return error_set(x->e, -EBADMSG, "RDEF: %.100s has %u rows and %u columns, there are 4 at most", name,
                          type[2], type[3]);
-    if (s->num_variables == MAX_VARIABLES)
-        return error_set(x->e, -EBADMSG, "RDEF: it has more than %d variables", MAX_VARIABLES);
-    if (array_reserve(s->variables, s->room_variables, s->num_variables + 1))
-        return error_set(x->e, -ENOMEM, "no memory for a shader's variables");
-    v = &s->variables[s->num_variables];
-    *v = (struct shader_variable){.name = strdup(name),
-                                  .offset = offset,
-                                  .layout = type[0],
-                                  .type = type[1],
-                                  .rows = type[2],
-                                  .columns = type[3],
-                                  .elements = type[4]};
-    if (!v->name)
-        return error_set(x->e, -ENOMEM, "no memory for a shader's variables");
-    s->num_variables++;
-    return 0;
+    err = shader_add_variable(x->s, name, &v);
+    return err == -E2BIG ? error_set(x->e, -EBADMSG, "RDEF: it has more than %d variables", MAX_VARIABLES)
+           : err         ? error_set(x->e, err, "no memory for a shader's variables")
+                         : 0;
 }
 
 /* A variable or member, and of a struct its members; `size`: bytes of all elements, 0: unknown. */
@@ -231,23 +237,53 @@ static const struct dxbc_chunk *first_of(const struct dxbc *d, const char *const
     return c;
 }
 
+const char *shader_keep(struct shader *s, const char *name)
+{
+    char *own = array_reserve(s->kept, s->room_kept, s->num_kept + 1) ? NULL : strdup(name);
+
+    if (own)
+        s->kept[s->num_kept++] = own;
+    return own;
+}
+
 /* Names are in the bitcode alone. */
 static int read_dxil(struct shader *s, const struct dxbc *d)
 {
     struct dxil_binding b;
 
+    if (!dxil_groups(d, s->groups))
+        memset(s->groups, 0, sizeof(s->groups));
     for (uint32_t i = 0; i < MAX_BINDINGS && dxil_binding(d, i, &b); i++) {
         if (array_reserve(s->bindings, s->room_bindings, s->num_bindings + 1))
             return -ENOMEM;
-        s->bindings[s->num_bindings++] = (struct shader_binding){
-            .name = "", .kind = b.kind, .reg = b.reg, .count = b.count, .space = b.space};
+        s->bindings[s->num_bindings++] = (struct shader_binding){.name = "",
+                                                                 .kind = b.kind,
+                                                                 .dimension = b.dimension,
+                                                                 .reg = b.reg,
+                                                                 .count = b.count,
+                                                                 .space = b.space};
     }
     return 0;
 }
 
+static void read_groups(struct shader *s, const struct dxbc_chunk *program)
+{
+    struct sm4_instruction i;
+    struct error e = {0};
+    struct sm4 p;
+
+    if (s->stage_number || sm4_open(&p, program->data, program->size, &e))
+        return;
+    while (sm4_next(&p, &i, &e) > 0)
+        if (i.opcode == SM4_OP_DCL_THREAD_GROUP)
+            for (uint32_t k = 0; k < 3; k++)
+                s->groups[k] = sm4_word(&p, i.extra_at + k);
+}
+
 int shader_read(struct shader *s, const void *bytes, size_t size, struct error *e)
 {
-    static const char *const ins[] = {"ISGN", "ISG1"}, *const outs[] = {"OSGN", "OSG5", "OSG1"};
+    static const char *const ins[] = {"ISGN", "ISG1"}, *const outs[] = {"OSGN", "OSG5", "OSG1"},
+                             *const patches[] = {"PCSG", "PSG1"};
     const struct dxbc_chunk *program, *c;
     struct error own = {0};
     struct dxbc d;
@@ -273,15 +309,30 @@ int shader_read(struct shader *s, const void *bytes, size_t size, struct error *
         return error_set(e, -EBADMSG, "%s", own.text);
     if ((c = first_of(&d, outs, 3)) && dxbc_signature(c, &s->out, &own))
         return error_set(e, -EBADMSG, "%s", own.text);
+    if ((c = first_of(&d, patches, 2)) && dxbc_signature(c, &s->patch, &own))
+        return error_set(e, -EBADMSG, "%s", own.text);
     if (program && program == dxil_program(&d) && read_dxil(s, &d))
         return error_set(e, -ENOMEM, "no memory for a shader's bindings");
+    if (program && program == dxbc_program(&d))
+        read_groups(s, program);
     if ((c = dxbc_find(&d, DXBC_FOURCC('R', 'D', 'E', 'F'))) && read_reflection(s, c, &own))
         return error_set(e, own.code, "%s", own.text);
     return 0;
 }
 
+int shader_read_names(struct shader *s, const void *bytes, size_t size)
+{
+    struct dxbc d;
+    bool sum;
+
+    return !dxbc_open_unchecked(&d, bytes, size, &sum, NULL) && dxil_program(&d) ? dxil_names(s, &d) : 0;
+}
+
 void shader_finish(struct shader *s)
 {
+    for (size_t i = 0; i < s->num_kept; i++)
+        free(s->kept[i]);
+    free(s->kept);
     for (size_t i = 0; i < s->num_variables; i++)
         free(s->variables[i].name);
     free(s->variables);
@@ -318,17 +369,18 @@ bool shader_may_write(const void *bytes, size_t size)
         ((uint32_t)c->data[3] << 24) & HEAP_INDEXED)
         return true;
     for (uint32_t k = 0; dxil_binding(&d, k, &b); k++)
-        if (b.kind == 4 || b.kind == 6 || b.kind >= 8)
+        if (b.kind == 4 || b.kind == 6 || (b.kind >= 8 && b.kind != SHADER_ACCELERATION))
             return true;
     return false;
 }
 
 /* ---- showing ------------------------------------------------------------- */
 
-static const char *const kinds[] = {"constant buffer", "tbuffer",           "texture",        "sampler",
-                                    "typed UAV",       "structured buffer", "structured UAV", "raw buffer",
-                                    "raw UAV",         "append UAV",        "consume UAV",    "counted UAV"};
-static const char letters[] = "bttsututuuuu";
+static const char *const kinds[] = {
+    "constant buffer",       "tbuffer",    "texture", "sampler",    "typed UAV",   "structured buffer",
+    "structured UAV",        "raw buffer", "raw UAV", "append UAV", "consume UAV", "counted UAV",
+    "acceleration structure"};
+static const char letters[] = "bttsututuuuut";
 
 static const char *kind_name(uint32_t kind)
 {
@@ -375,6 +427,16 @@ static void show_json_lines(struct strbuf *out, const struct shader *s, size_t s
     json_write_format(&w, "hash", "%016llx", (unsigned long long)s->hash);
     signature_json(&w, "in", &s->in);
     signature_json(&w, "out", &s->out);
+    if (s->patch.count)
+        signature_json(&w, "patch", &s->patch);
+    if (s->groups[0]) {
+        json_write_array(&w, "groups");
+        for (int k = 0; k < 3; k++)
+            json_write_unsigned(&w, NULL, s->groups[k]);
+        json_write_end(&w);
+    }
+    if (*s->unnamed)
+        json_write_string(&w, "unnamed", s->unnamed);
     json_write_end(&w);
     strbuf_puts(out, "\n");
     for (size_t i = 0; i < s->num_bindings; i++) {
@@ -401,11 +463,16 @@ void shader_show(struct strbuf *out, enum show_form form, const struct shader *s
         show_json_lines(out, s, size);
         return;
     }
-    strbuf_printf(out, "        %s shader, model %u.%u, %zu bytes:", *s->stage ? s->stage : "unknown",
-                  s->major, s->minor, size);
+    strbuf_printf(out, "        %s shader%s, model %u.%u, %zu bytes:", *s->stage ? s->stage : "unknown",
+                  strcmp(s->stage, "library of") ? "" : "s", s->major, s->minor, size);
     show_signature(out, " in", &s->in);
     show_signature(out, s->in.count ? "; out" : " out", &s->out);
+    show_signature(out, "; of the patch", &s->patch);
+    if (s->groups[0])
+        strbuf_printf(out, " groups of %u x %u x %u threads", s->groups[0], s->groups[1], s->groups[2]);
     strbuf_puts(out, "\n");
+    if (*s->unnamed)
+        strbuf_printf(out, "          no names: %s\n", s->unnamed);
     for (size_t i = 0; i < s->num_bindings; i++) {
         const struct shader_binding *b = &s->bindings[i];
 
@@ -427,19 +494,45 @@ const struct shader_binding *shader_buffer_binding(const struct shader *s, size_
 
 /* ---- values -------------------------------------------------------------- */
 
+static double half(uint16_t h)
+{
+    const int e = h >> 10 & 31;
+    const double m = (double)(h & 1023) / 1024, v = e == 31 ? (h & 1023 ? NAN : INFINITY)
+                                                    : e     ? ldexp(1 + m, e - 15)
+                                                            : ldexp(m, -14);
+
+    return h >> 15 ? -v : v;
+}
+
 static double value_of(uint16_t type, const uint8_t *p)
 {
-    uint32_t u;
+    uint16_t h;
+    uint32_t u = 0;
+    uint64_t l;
     float f;
     double d;
 
+    memcpy(&h, p, 2);
+    if (type == SHADER_HALF)
+        return half(h);
+    if (type == SHADER_INT16 || type == SHADER_UINT16)
+        return type == SHADER_INT16 ? (double)(int16_t)h : (double)h;
     memcpy(&u, p, 4);
     memcpy(&f, p, 4);
-    if (type == TYPE_DOUBLE) {
-        memcpy(&d, p, 8);
-        return d;
-    }
-    return type == TYPE_FLOAT ? (double)f : type == TYPE_INT ? (double)(int32_t)u : (double)u;
+    if (type == SHADER_FLOAT)
+        return (double)f;
+    if (type != SHADER_DOUBLE && type != SHADER_INT64 && type != SHADER_UINT64)
+        return type == SHADER_INT ? (double)(int32_t)u : (double)u;
+    memcpy(&l, p, 8);
+    memcpy(&d, p, 8);
+    return type == SHADER_DOUBLE ? d : type == SHADER_INT64 ? (double)(int64_t)l : (double)l;
+}
+
+static uint32_t width_of(uint16_t type)
+{
+    return type == SHADER_DOUBLE || type == SHADER_INT64 || type == SHADER_UINT64 ? 8
+           : type == SHADER_HALF || type == SHADER_INT16 || type == SHADER_UINT16 ? 2
+                                                                                  : 4;
 }
 
 struct shape { /* how a variable lies in registers of 16 bytes */
@@ -448,12 +541,12 @@ struct shape { /* how a variable lies in registers of 16 bytes */
 
 static struct shape shape_of(const struct shader_variable *v)
 {
-    bool columns = v->layout == MATRIX_COLUMNS;
-    struct shape s = {.registers = v->layout == MATRIX_ROWS ? v->rows
-                                   : columns                ? v->columns
-                                                            : 1,
+    bool columns = v->layout == SHADER_MATRIX_COLUMNS;
+    struct shape s = {.registers = v->layout == SHADER_MATRIX_ROWS ? v->rows
+                                   : columns                       ? v->columns
+                                                                   : 1,
                       .components = columns ? v->rows : v->columns,
-                      .width = v->type == TYPE_DOUBLE ? 8 : 4,
+                      .width = width_of(v->type),
                       .elements = v->elements ? v->elements : 1};
 
     if (s.elements > MAX_ROWS)
@@ -474,9 +567,9 @@ static void put_value(struct strbuf *out, uint16_t type, const uint8_t *p)
 {
     if (!p)
         strbuf_puts(out, "?");
-    else if (type == TYPE_FLOAT)
+    else if (type == SHADER_FLOAT || type == SHADER_HALF)
         strbuf_float(out, (float)value_of(type, p));
-    else if (type == TYPE_BOOL)
+    else if (type == SHADER_BOOL)
         strbuf_puts(out, value_of(type, p) != 0 ? "true" : "false");
     else
         strbuf_printf(out, "%.17g", value_of(type, p));
@@ -499,7 +592,7 @@ static void show_variable(struct strbuf *out, const struct shader_variable *v, c
             strbuf_puts(out, s.registers > 1 ? ")" : "");
         }
     }
-    strbuf_puts(out, v->layout == MATRIX_COLUMNS ? " by column\n" : "\n");
+    strbuf_puts(out, v->layout == SHADER_MATRIX_COLUMNS ? " by column\n" : "\n");
 }
 
 static void variable_json(struct json_writer *w, const struct shader_variable *v, const uint8_t *bytes,
@@ -510,7 +603,7 @@ static void variable_json(struct json_writer *w, const struct shader_variable *v
     json_write_object(w, NULL);
     json_write_string(w, "name", v->name);
     json_write_unsigned(w, "offset", v->offset);
-    json_write_bool(w, "by_column", v->layout == MATRIX_COLUMNS);
+    json_write_bool(w, "by_column", v->layout == SHADER_MATRIX_COLUMNS);
     json_write_unsigned(w, "components", s.components);
     json_write_array(w, "values");
     for (uint32_t i = 0; i < s.elements * s.registers * s.components; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* shader.h: what a shader says of itself: its stage and model, what goes in and comes out, and, where its compiler left it
- * (chunk RDEF), what it binds and what its constant buffers are made of. Of model 6 (DXIL) what is bound has no names. */
+ * (chunk RDEF; of model 6, DXIL, metadata of its bitcode), what it binds and what its constant buffers are made of. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "record/show.h"
+
+#define SHADER_ACCELERATION 12 /* D3D_SHADER_INPUT_TYPE of an acceleration structure */
 
 struct shader_binding {
     const char *name;   /* inside the container */
@@ -25,19 +27,37 @@ struct shader_buffer { /* of constants */
     size_t first, num; /* of `variables` */
 };
 
+enum shader_layout { SHADER_SCALAR, SHADER_VECTOR, SHADER_MATRIX_ROWS, SHADER_MATRIX_COLUMNS };
+enum shader_type { /* D3D_SHADER_VARIABLE_TYPE; the last are of model 6 and have no number there */
+                   SHADER_BOOL = 1,
+                   SHADER_INT = 2,
+                   SHADER_FLOAT = 3,
+                   SHADER_UINT = 19,
+                   SHADER_DOUBLE = 39,
+                   SHADER_HALF = 0x100,
+                   SHADER_INT16,
+                   SHADER_UINT16,
+                   SHADER_INT64,
+                   SHADER_UINT64
+};
+
 struct shader_variable { /* structs are taken apart, "light[2].colour" */
     char *name;
-    uint32_t offset; /* in its buffer, bytes */
-    uint16_t layout, type, rows, columns,
-        elements; /* D3D_SHADER_VARIABLE_CLASS and _TYPE; `elements` 0: no array */
+    uint32_t offset;                                /* in its buffer, bytes */
+    uint16_t layout, type, rows, columns, elements; /* enums above; `elements` 0: no array */
 };
 
 struct shader {
     const char *stage;     /* "vertex", or "" if it has no program that is known */
     unsigned stage_number; /* D3D12_SHADER_VISIBILITY; 0: compute */
     unsigned major, minor;
-    uint64_t hash; /* of all its bytes */
+    uint64_t hash;      /* of all its bytes */
+    uint32_t groups[3]; /* threads of a group; 0: it has none */
     struct dxbc_signature in, out;
+    struct dxbc_signature patch; /* constants of one */
+    char unnamed[200];           /* why its bindings have no names; "": they have, or there are none */
+    char **kept;                 /* names that are in no container */
+    size_t num_kept, room_kept;
     struct shader_binding *bindings;
     size_t num_bindings, room_bindings;
     struct shader_buffer *buffers;
@@ -49,6 +69,12 @@ struct shader {
 /* Points into `bytes`. 0; -ENOMEM; or -EBADMSG, and *e says what is not what a shader has. Whatever it answers,
  * shader_finish() gives back what `s` holds. */
 int shader_read(struct shader *s, const void *bytes, size_t size, struct error *e);
+/* Of model 6 also names and constant buffers, which takes a process (llvm.h). 0 or -ENOMEM. */
+int shader_read_names(struct shader *s, const void *bytes, size_t size);
+/* A variable of the buffer that is read last, with a copy of `name`. 0, -ENOMEM, or -E2BIG: it has too many. */
+int shader_add_variable(struct shader *s, const char *name, const struct shader_variable *v);
+/* A copy of `name` that lives as long as `s`, or NULL. */
+const char *shader_keep(struct shader *s, const char *name);
 void shader_finish(struct shader *s);
 /* Whether it may write more than its outputs: it has a view to write through, or nothing says that it has none. */
 bool shader_may_write(const void *bytes, size_t size);

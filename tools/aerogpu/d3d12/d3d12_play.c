@@ -24,6 +24,9 @@ static int report(const struct play_result *r, bool validate, bool cut)
     printf("\n");
     if (r->gpu_ms > 0)
         printf("%.3f ms on the GPU\n", r->gpu_ms);
+    if (r->draws_refused)
+        printf("draws left out, since the Vulkan driver makes no pipeline for them: %llu\n",
+               (unsigned long long)r->draws_refused);
     if (!validate)
         return EXIT_OK;
     printf("frames: %u as recorded, %u different; read back: %u as recorded, %u different", r->frames_same,
