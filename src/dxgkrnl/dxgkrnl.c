@@ -718,7 +718,7 @@ static void on_left(void *ctx)
     dxgk_pool_look(ctx);
     if (dxgk_lastwords_stranger() ||
         !dxgk_kernel_is_live(((struct dxgk *)ctx)->kernel)) /* else time counts */
-        dxgk_ntos_look_at_contiguous(ctx);
+        dxgk_contiguous_look(ctx);
 }
 
 static const char *routine_name(void *ctx, const void *start)

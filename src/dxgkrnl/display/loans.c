@@ -3,6 +3,7 @@
 #include "dxgkrnl/display/loans.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "dxgkrnl/adapter.h"
 
@@ -41,9 +42,13 @@ bool dxgk_lend(struct dxgk *d, const void *thing, const char *what, void (*take_
 
 bool dxgk_has_lent(struct dxgk *d, const void *thing, const char *what, const char *function)
 {
-    if (find(d, thing))
+    const struct loan *l = find(d, thing);
+
+    if (l && !strcmp(l->what, what))
         return true;
-    if (thing)
+    if (l)
+        dxgk_kernel_violation(d->kernel, "%s: %p is a %s, and no %s", function, thing, l->what, what);
+    else if (thing)
         dxgk_kernel_violation(d->kernel,
                               "%s: %p is no %s that the miniport has: it was released, added or assigned, or "
                               "never acquired",

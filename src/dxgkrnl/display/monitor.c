@@ -208,7 +208,7 @@ NTSTATUS dxgk_monitor_start(struct dxgk *d, UINT target)
     dxgk_vidpn_look(d, NULL);
     s = DDI_ARG(d, RecommendMonitorModes, d->miniport, &args);
     d->failed = failed; /* it may refuse */
-    if (dxgk_has_lent(d, c->modes, "monitor's mode set that it was given", "DxgkDdiRecommendMonitorModes")) {
+    if (dxgk_has_lent(d, c->modes, "monitor's mode set", "DxgkDdiRecommendMonitorModes")) {
         dxgk_give_back(d, c->modes);
         dxgk_modeset_unref(c->modes);
     }

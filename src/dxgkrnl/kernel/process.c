@@ -33,9 +33,11 @@ static const struct {
               {RLIMIT_RTPRIO, "RLIMIT_RTPRIO", 0}};
 enum { NUM_LIMITS = sizeof(limits) / sizeof(limits[0]) };
 
+enum { HERE, ROOT, FOLDERS };
+static const char *const folder_paths[FOLDERS] = {".", "/"};
 static struct {
-    int folder; /* the working directory */
-    struct stat at;
+    int folders[FOLDERS];
+    struct stat at[FOLDERS]; /* no inode: it is not known */
     mode_t mask;
     struct rlimit limits[NUM_LIMITS];
     struct sigaction handlers[_NSIG];
@@ -64,9 +66,11 @@ static __thread bool has_blocked;
 
 static void note(void)
 {
-    then.folder = open(".", O_PATH | O_CLOEXEC);
-    if (then.folder >= 0 && fstat(then.folder, &then.at))
-        then.at.st_ino = 0;
+    for (int i = 0; i < FOLDERS; i++) {
+        then.folders[i] = open(folder_paths[i], O_PATH | O_CLOEXEC);
+        if (then.folders[i] >= 0 && fstat(then.folders[i], &then.at[i]))
+            then.at[i].st_ino = 0;
+    }
     then.mask = umask(SAFE_MASK); /* cannot be read otherwise; there are no threads yet that make files */
     umask(then.mask);
     for (int i = 0; i < NUM_LIMITS; i++)
@@ -132,9 +136,10 @@ void dxgk_process_begin(struct process_watch *w)
     *w = (struct process_watch){.eager = EAGER};
 }
 
+/* What is in it, wherever the C library has put that. */
 uint64_t dxgk_process_environment(void)
 {
-    uint64_t sum = (uintptr_t)environ;
+    uint64_t sum = !environ;
 
     for (char **e = environ; e && *e; e++)
         sum = sum * 31 + (uintptr_t)*e;
@@ -170,8 +175,12 @@ bool dxgk_process_environment_back(void)
 {
     struct environment *e = environment;
 
-    if (!e || e->sum == dxgk_process_environment())
+    if (!e || (e->sum == dxgk_process_environment() && environ == e->lent))
         return false;
+    if (e->sum == dxgk_process_environment()) { /* changed, and changed back */
+        environ = e->lent;
+        return false;
+    }
     memcpy(e->lent, e->copy, e->num * sizeof(*e->lent));
     environ = e->lent;
     return true;
@@ -210,6 +219,32 @@ static void look_at_limits(struct kernel *k, struct process_watch *w, const char
             dxgk_lastwords_end(
                 "the miniport changed %s of the process that it runs in, which cannot be put back", what);
         then.limits[i] = now; /* what could not be put back is said once */
+    }
+}
+
+static bool is_moved(int folder)
+{
+    struct stat now;
+
+    return then.at[folder].st_ino &&
+           (stat(folder_paths[folder], &now) || now.st_ino != then.at[folder].st_ino ||
+            now.st_dev != then.at[folder].st_dev);
+}
+
+static void look_at_folders(struct kernel *k, struct process_watch *w, const char *ddi)
+{
+    if (is_moved(ROOT)) {
+        said(k, w, ddi, "the root directory");
+        if (fchdir(then.folders[ROOT]) || chroot("."))
+            dxgk_lastwords_end(
+                "the miniport changed the root directory of the process that it runs in, which cannot be put back");
+        if (fchdir(then.folders[HERE]))
+            then.at[HERE].st_ino = 0;
+    }
+    if (is_moved(HERE)) {
+        said(k, w, ddi, "the working directory");
+        if (fchdir(then.folders[HERE]))
+            then.at[HERE].st_ino = 0;
     }
 }
 
@@ -279,7 +314,6 @@ static bool is_time(struct process_watch *w)
 void dxgk_process_look(struct kernel *k, struct process_watch *w, const char *ddi)
 {
     struct pollfd stop = {.fd = k->guard.stop_fd, .events = POLLIN};
-    struct stat now;
 
     if (!is_time(w)) {
         w->first = w->unlooked++ ? w->first : ddi;
@@ -289,11 +323,7 @@ void dxgk_process_look(struct kernel *k, struct process_watch *w, const char *dd
         dxgk_lastwords_end(PROCESS_CLOSED, w->unlooked ? w->first : ddi);
     if (poll(&stop, 1, 0) > 0 && !atomic_load(&k->guard.stopping))
         dxgk_lastwords_end(PROCESS_WRITTEN, w->unlooked ? w->first : ddi);
-    if (then.at.st_ino && (stat(".", &now) || now.st_ino != then.at.st_ino || now.st_dev != then.at.st_dev)) {
-        said(k, w, ddi, "the working directory");
-        if (fchdir(then.folder))
-            then.at.st_ino = 0;
-    }
+    look_at_folders(k, w, ddi);
     if (umask(then.mask) != then.mask)
         said(k, w, ddi, "the mask of new files (umask)");
     look_at_limits(k, w, ddi);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.h: what a miniport may change of the process that it runs in: the working directory, the mask of new files, limits, signals,
+/* process.h: what a miniport may change of the process that it runs in: the working and the root directory, the mask of new files, limits, signals,
  * the environment. A driver of Windows' kernel has none of these, and what fails because of it afterwards would look like the machine's.
  *
  * Invariants:

@@ -13,11 +13,9 @@ static VOID NTAPI put_adapter(PDMA_ADAPTER a)
 
 static PVOID NTAPI allocate_common(PDMA_ADAPTER a, ULONG length, PPHYSICAL_ADDRESS logical, BOOLEAN cached)
 {
-    PHYSICAL_ADDRESS any = {.QuadPart = -1};
-    PVOID va = MmAllocateContiguousMemory(length, any);
+    PVOID va = dxgk_contiguous_common(length, cached);
 
     UNREFERENCED_PARAMETER(a);
-    UNREFERENCED_PARAMETER(cached);
     if (va)
         *logical = MmGetPhysicalAddress(va);
     return va;
@@ -27,13 +25,11 @@ static VOID NTAPI free_common(PDMA_ADAPTER a, ULONG length, PHYSICAL_ADDRESS log
                               BOOLEAN cached)
 {
     UNREFERENCED_PARAMETER(a);
-    UNREFERENCED_PARAMETER(cached);
-    dxgk_ntos_check_size("FreeCommonBuffer", va, length);
     if (MmGetPhysicalAddress(va).QuadPart != logical.QuadPart)
         dxgk_kernel_violation(SELF(),
                               "FreeCommonBuffer of %p with the logical address %#llx, which is not its own",
                               va, (unsigned long long)logical.QuadPart);
-    MmFreeContiguousMemory(va);
+    dxgk_contiguous_common_back(va, length, cached);
 }
 
 static VOID check_dispatch(const char *routine)

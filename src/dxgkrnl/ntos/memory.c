@@ -14,144 +14,12 @@ enum { MOST_LEAKS = 64 }; /* blocks that are named */
 void dxgk_ntos_init(struct dxgk *d)
 {
     dxgk_pool_init(&d->ntos.pool, d->bus->memory_size);
+    dxgk_contiguous_init(d);
     InitializeListHead(&d->ntos.timers);
     d->ntos.items_last = &d->ntos.items;
 }
 
-/* ---- contiguous memory --------------------------------------------------- */
-
-enum { CONTIGUOUS_GUARD = 64, CONTIGUOUS_BYTE = 0xFB };
-
-static void set_guards(const struct contiguous *c)
-{
-    memset((uint8_t *)c->mem.va - CONTIGUOUS_GUARD, CONTIGUOUS_BYTE, CONTIGUOUS_GUARD);
-    memset((uint8_t *)c->mem.va + c->mem.size, CONTIGUOUS_BYTE, CONTIGUOUS_GUARD);
-}
-
-static void look_at(struct kernel *k, const struct contiguous *c)
-{
-    const uint8_t *front = (const uint8_t *)c->mem.va - CONTIGUOUS_GUARD,
-                  *end = front + CONTIGUOUS_GUARD + c->mem.size;
-    size_t before = 0, behind = 0;
-
-    if (!c->whole.va)
-        return;
-    while (before < CONTIGUOUS_GUARD && front[before] == CONTIGUOUS_BYTE)
-        before++;
-    while (behind < CONTIGUOUS_GUARD && end[behind] == CONTIGUOUS_BYTE)
-        behind++;
-    if (before == CONTIGUOUS_GUARD && behind == CONTIGUOUS_GUARD)
-        return;
-    if (before < CONTIGUOUS_GUARD)
-        dxgk_kernel_violation(
-            k, "the miniport, or its device, wrote %zu bytes in front of %zu bytes of contiguous memory",
-            CONTIGUOUS_GUARD - before, c->mem.size);
-    if (behind < CONTIGUOUS_GUARD)
-        dxgk_kernel_violation(
-            k,
-            "the miniport, or its device, wrote behind the end of %zu bytes of contiguous memory, at byte %zu",
-            c->mem.size, c->mem.size + behind);
-    set_guards(c);
-}
-
-void dxgk_ntos_look_at_contiguous(struct dxgk *d)
-{
-    for (const struct contiguous *c = d->ntos.contiguous; c; c = c->next)
-        look_at(d->kernel, c);
-}
-
-static void free_contiguous(struct dxgk *d, struct contiguous *c)
-{
-    dxgk_physmem_free(d, c->whole.va ? &c->whole : &c->mem);
-    free(c);
-}
-
-PVOID NTAPI MmAllocateContiguousMemory(SIZE_T NumberOfBytes, PHYSICAL_ADDRESS HighestAcceptableAddress)
-{
-    const size_t size = ROUND_TO_PAGES(NumberOfBytes);
-    struct dxgk *d = OWNER();
-    struct contiguous *c;
-    ENTER(MmAllocateContiguousMemory);
-
-    c = calloc(1, sizeof(*c));
-    if (!c || !NumberOfBytes || size < NumberOfBytes ||
-        dxgk_physmem_alloc(d, size + 2 * PAGE_SIZE, &c->whole)) {
-        free(c);
-        return NULL;
-    }
-    c->mem = (struct physmem){
-        .va = (uint8_t *)c->whole.va + PAGE_SIZE, .pa = c->whole.pa + PAGE_SIZE, .size = size};
-    if (c->mem.pa + NumberOfBytes - 1 > (uint64_t)HighestAcceptableAddress.QuadPart) {
-        free_contiguous(d, c);
-        return NULL;
-    }
-    set_guards(c);
-    c->next = d->ntos.contiguous;
-    d->ntos.contiguous = c;
-    return c->mem.va;
-}
-
-PVOID NTAPI MmAllocateContiguousMemorySpecifyCache(SIZE_T NumberOfBytes,
-                                                   PHYSICAL_ADDRESS LowestAcceptableAddress,
-                                                   PHYSICAL_ADDRESS HighestAcceptableAddress,
-                                                   PHYSICAL_ADDRESS BoundaryAddressMultiple,
-                                                   MEMORY_CACHING_TYPE CacheType)
-{
-    UNREFERENCED_PARAMETER(LowestAcceptableAddress);
-    UNREFERENCED_PARAMETER(BoundaryAddressMultiple);
-    UNREFERENCED_PARAMETER(CacheType);
-    return MmAllocateContiguousMemory(NumberOfBytes, HighestAcceptableAddress);
-}
-
-/* In pages that the device reaches, as all of this memory is. */
-PVOID NTAPI MmAllocateNonCachedMemory(SIZE_T NumberOfBytes)
-{
-    PHYSICAL_ADDRESS anywhere = {.QuadPart = INT64_MAX};
-
-    CHECK(MmAllocateNonCachedMemory);
-    return MmAllocateContiguousMemory(ROUND_TO_PAGES(NumberOfBytes), anywhere);
-}
-
-void dxgk_ntos_check_size(const char *routine, PVOID base, SIZE_T size)
-{
-    struct dxgk *d = dxgk_kernel_ctx(dxgk_kernel_self(routine));
-
-    for (const struct contiguous *c = d->ntos.contiguous; c; c = c->next)
-        if (c->mem.va == base && ROUND_TO_PAGES(c->mem.size) != ROUND_TO_PAGES(size))
-            dxgk_kernel_violation(d->kernel, "%s of %zu bytes, but %zu were allocated", routine, size,
-                                  c->mem.size);
-}
-
-VOID NTAPI MmFreeNonCachedMemory(PVOID BaseAddress, SIZE_T NumberOfBytes)
-{
-    CHECK(MmFreeNonCachedMemory);
-    dxgk_ntos_check_size("MmFreeNonCachedMemory", BaseAddress, NumberOfBytes);
-    MmFreeContiguousMemory(BaseAddress);
-}
-
-VOID NTAPI MmFreeContiguousMemory(PVOID BaseAddress)
-{
-    struct dxgk *d = OWNER();
-    ENTER(MmFreeContiguousMemory);
-
-    for (struct contiguous **p = &d->ntos.contiguous; *p; p = &(*p)->next)
-        if ((*p)->mem.va == BaseAddress && !(*p)->mdl) {
-            struct contiguous *c = *p;
-            *p = c->next;
-            look_at(k, c);
-            free_contiguous(d, c);
-            return;
-        }
-    dxgk_kernel_violation(k, "MmFreeContiguousMemory of %p, which is not allocated", BaseAddress);
-}
-
-VOID NTAPI MmFreeContiguousMemorySpecifyCache(PVOID BaseAddress, SIZE_T NumberOfBytes,
-                                              MEMORY_CACHING_TYPE CacheType)
-{
-    UNREFERENCED_PARAMETER(CacheType);
-    dxgk_ntos_check_size("MmFreeContiguousMemorySpecifyCache", BaseAddress, NumberOfBytes);
-    MmFreeContiguousMemory(BaseAddress);
-}
+/* ---- addresses ------------------------------------------------------------ */
 
 PHYSICAL_ADDRESS NTAPI MmGetPhysicalAddress(PVOID BaseAddress)
 {
@@ -497,7 +365,7 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d)
     unsigned n = dxgk_ntos_stop_threads(d), timers = dxgk_ntos_forget_timers(d, NULL, 0);
 
     dxgk_pool_settle(d);
-    dxgk_ntos_look_at_contiguous(d);
+    dxgk_contiguous_look(d);
     if (d->crashed)
         return n;
     if (timers) {
@@ -534,11 +402,7 @@ void dxgk_ntos_finish(struct dxgk *d)
     map_finish(&d->ntos.known);
     d->ntos.known = (struct map){0};
     d->ntos.num_held = 0;
-    while (d->ntos.contiguous) {
-        struct contiguous *c = d->ntos.contiguous;
-        d->ntos.contiguous = c->next;
-        free_contiguous(d, c);
-    }
+    dxgk_contiguous_finish(d);
     while (d->ntos.mappings)
         dxgk_ntos_unmap(d, "the end", d->ntos.mappings->by, d->ntos.mappings->va);
     dxgk_ntos_forget_locked(d, NULL);

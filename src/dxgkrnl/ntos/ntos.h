@@ -29,8 +29,12 @@ struct contiguous {
     struct physmem mem;
     const MDL *mdl; /* that describes it, and has no address of its own (MmAllocatePagesForMdl); else NULL */
     PFN_NUMBER first; /* of that MDL */
-    /* What the miniport asked for has a page in front of it and one behind it that are nobody's; of these the nearest bytes are watched. */
-    struct physmem whole; /* empty: it has not */
+    /* The rest is of what another routine gave. It has a page in front of it and one behind it that are nobody's, and watched. */
+    struct physmem whole; /* with these; empty: of MmAllocatePagesForMdl */
+    const char *by;       /* that routine */
+    int cache;            /* MEMORY_CACHING_TYPE */
+    bool freed;           /* kept for a while, to see who still writes into it */
+    const char *freed_in; /* NULL: in no DDI */
 };
 
 /* A work item that waits for a worker; its own list entry is not trusted. */
@@ -101,6 +105,10 @@ struct ntos {
     struct locked *locked;
     struct pool pool;
     struct contiguous *contiguous;
+    struct {
+        struct contiguous *first, **last; /* the oldest first */
+        size_t bytes;
+    } freed_contiguous;
     LIST_ENTRY timers;   /* that are set, the first to be due in front */
     struct ktimer timer; /* for that one */
 
@@ -126,10 +134,15 @@ struct ntos {
 void dxgk_ntos_init(struct dxgk *d);
 /* A violation for each thing that the miniport did not give back, unless the adapter crashed; how many. */
 unsigned dxgk_ntos_check_leaks(struct dxgk *d);
-/* Whoever wrote in front of contiguous memory or behind it is named. */
-void dxgk_ntos_look_at_contiguous(struct dxgk *d);
-/* Contiguous memory is given back as a whole: `routine` was told of `size` bytes at `base`. */
-void dxgk_ntos_check_size(const char *routine, PVOID base, SIZE_T size);
+/* Contiguous memory. Whoever wrote in front of it, behind it, or into what is freed, is named. */
+void dxgk_contiguous_init(struct dxgk *d);
+void dxgk_contiguous_look(struct dxgk *d);
+void dxgk_contiguous_finish(struct dxgk *d);
+/* Memory of a device, if need be what was freed. False: there is none. */
+bool dxgk_contiguous_find(struct dxgk *d, size_t size, struct physmem *m);
+/* What an adapter object's AllocateCommonBuffer and FreeCommonBuffer do. */
+PVOID dxgk_contiguous_common(ULONG bytes, bool cached);
+void dxgk_contiguous_common_back(PVOID va, ULONG bytes, bool cached);
 void dxgk_ntos_finish(struct dxgk *d);
 NTSTATUS dxgk_ntos_map(struct dxgk *d, const char *by, uint64_t address, size_t size, void **va);
 /* `routine` gives back what `by` has mapped: what is not mapped, or by another one, is a violation. */

@@ -13,12 +13,13 @@ char *getenv(const char *name);
 int dup2(int fd, int to), execv(const char *path, char *const args[]), open(const char *path, int flags, ...);
 extern char **environ;
 int sigaltstack(const void *stack, void *old);
-int chdir(const char *path), setrlimit(int which, const void *limit),
-    setenv(const char *name, const char *value, int over);
+int chdir(const char *path), chroot(const char *path), unsetenv(const char *name),
+    setrlimit(int which, const void *limit), setenv(const char *name, const char *value, int over);
 int sigprocmask(int how, const void *set, void *old);
 unsigned umask(unsigned mask);
 int close(int fd), fork(void), getpid(void), kill(int pid, int sig), munmap(void *p, unsigned long size);
-int printf(const char *format, ...), raise(int sig), strcmp(const char *a, const char *b);
+int printf(const char *format, ...), raise(int sig), strcmp(const char *a, const char *b),
+    strncmp(const char *a, const char *b, unsigned long n);
 int pthread_create(unsigned long *id, const void *attr, void *(*fn)(void *), void *arg);
 long syscall(long number, ...);
 void (*signal(int sig, void (*handler)(int)))(int);
@@ -388,6 +389,12 @@ ASM(set_trap, "pushf; orl $0x100, (%%rsp); popf; nop")
     F(x87_word, set_word())                                                                                  \
     F(x87_value, leave_value())                                                                              \
     F(mmx, leave_vector())                                                                                   \
+    F(chroot, chroot("/proc"))                                                                               \
+    F(put_back, {                                                                                            \
+        setenv("AEROGPU_FAULTY", "1", 1);                                                                    \
+        unsetenv("AEROGPU_FAULTY");                                                                          \
+        umask(umask(0));                                                                                     \
+    })                                                                                                       \
     F(chdir, chdir("/"))                                                                                     \
     F(umask, umask(0777))                                                                                    \
     F(rlimit, setrlimit(7, (unsigned long[]){10, 1024}))                                                     \
@@ -607,8 +614,11 @@ NAKED(other_stack, "add $0x48, %rsp; ret $8")
         if (!strcmp(where, #name) && !strcmp(fault, "forget"))                                               \
             return 0;                                                                                        \
         before(I_##name, #name, a, b, c);                                                                    \
+        if (!strcmp(where, #name) && !strncmp(fault, "fails_", 6) && strcmp(fault, "fails_after"))           \
+            return (ULONG_PTR)STATUS_NOT_SUPPORTED;                                                          \
         status = own[I_##name](a, b, c, d, e, f);                                                            \
-        if (I_##name == I_AddDevice && !strcmp(fault, "entry_irql"))                                         \
+        if ((I_##name == I_AddDevice && !strcmp(fault, "entry_irql")) ||                                     \
+            (!strcmp(where, #name) && !strcmp(fault, "fails_after")))                                        \
             return (ULONG_PTR)STATUS_NOT_SUPPORTED;                                                          \
         if (!strcmp(where, #name))                                                                           \
             other_arguments(I_##name, c, d);                                                                 \

@@ -59,6 +59,7 @@ rows = [
     ("stack@Render", r"it returned with another stack pointer than it was called with, in {}"),
     # And in the process.
     ("chdir@Render", r"{} changed the working directory of the process that it runs in, in {}"),
+    *([("chroot@Render", r"{} changed the root directory of the process that it runs in, in {}")] if os.geteuid() == 0 else []),  # nobody else may
     ("umask@Render", r"{} changed the mask of new files \(umask\) of the process that it runs in, in {}"),
     ("rlimit@Render", r"{} changed a limit \(RLIMIT_NOFILE\) of the process that it runs in, in {}"),
     ("rlimit_size@CreateDevice", r"{} changed a limit \(RLIMIT_FSIZE\) of the process that it runs in, in {}"),
@@ -220,6 +221,17 @@ rows = [
     ("print_wide@Render", r"DbgPrint of wide text called at IRQL 2, allowed up to 0, in {}"),
     ("contiguous_over@Render", r"the miniport, or its device, wrote behind the end of 8192 bytes of contiguous memory, at byte 8192, in {}"),
     ("contiguous_front@Render", r"the miniport, or its device, wrote 4 bytes in front of 8192 bytes of contiguous memory, in {}"),
+    ("contiguous_far@Render", r"the miniport, or its device, wrote behind the end of 8192 bytes of contiguous memory, at byte 12192, in {}"),
+    ("contiguous_far_front@Render", r"the miniport, or its device, wrote 4000 bytes in front of 8192 bytes of contiguous memory, in {}"),
+    ("contiguous_freed@Render", r"the miniport, or its device, wrote at 40000 of 65536 bytes of contiguous memory, after they were freed in {}, in {}"),
+    ("contiguous_twice@Render", r"MmFreeContiguousMemory of 0x[0-9a-f]+, which is freed already, in {}"),
+    ("contiguous_timer@Render", r"MmFreeContiguousMemory of 8192 bytes with a timer in it that is set, in {}"),
+    ("contiguous_cache@Render", r"MmFreeContiguousMemorySpecifyCache with cache type 1, but it was allocated with 0, in {}"),
+    ("contiguous_other@Render", r"MmFreeContiguousMemorySpecifyCache of 0x[0-9a-f]+, which MmAllocateContiguousMemory allocated, in {}"),
+    ("uncached_other@Render", r"MmFreeContiguousMemory of 0x[0-9a-f]+, which MmAllocateNonCachedMemory allocated, in {}"),
+    ("common_cache@Render", r"FreeCommonBuffer with cache type 0, but it was allocated with 1, in {}"),
+    ("common_other@Render", r"MmFreeContiguousMemory of 0x[0-9a-f]+, which AllocateCommonBuffer allocated, in {}"),
+    ("common_address@Render", r"FreeCommonBuffer of 0x[0-9a-f]+ with the logical address 0x[0-9a-f]+, which is not its own, in {}"),
     ("common_size@Render", r"FreeCommonBuffer of 4096 bytes, but 8192 were allocated, in {}"),
     ("contiguous_size@Render", r"MmFreeContiguousMemorySpecifyCache of 8192 bytes, but 4096 were allocated, in {}"),
     ("uncached_size@Render", r"MmFreeNonCachedMemory of 4096 bytes, but 8192 were allocated, in {}"),
@@ -270,6 +282,12 @@ rows = [
     ("behind_argument@CollectDbgInfo", r"{} answered pExtension, at byte = \d+; allowed: a byte inside of the size that it was given"),
     ("end_back@Render", r"{} moved pDmaBuffer back in front of its buffer, by \d+ bytes"),
     ("end_null@BuildPagingBuffer", r"{} set pDmaBuffer to NULL, which has to be where it ended in \d+ bytes"),
+    # What is left by an AddDevice or StartDevice that fails: nobody calls what would give it back.
+    *[(f"{f}@{ddi}", rf"{{}} returned c00000bb(.|\n)*{words}") for ddi in ("AddDevice", "StartDevice") for f, words in (
+        ("fails_pool", "the miniport leaked 100 bytes of pool, tag Fult"), ("fails_timer", "the miniport left 1 timers set"),
+        ("fails_contiguous", "the miniport leaked 8192 bytes of contiguous memory"), ("fails_mapping", "the miniport leaked a mapping of 4096 bytes at 0x1000"),
+        ("fails_thread", "the miniport left 1 system threads that run"), ("fails_key", "the miniport left the registry key [^ ]+ open"))],
+    ("fails_after@StartDevice", r"{} returned c00000bb(.|\n)*the miniport leaked \d+ bytes of pool"),
     # Spin locks.
     ("lock_again@Render", r"KeInitializeSpinLock of a spin lock that is held, in {}"),
     ("lock_raw@Render", r"KeAcquireSpinLock of 0x[0-9a-f]+, which is no spin lock that was initialised: it holds 0x1234, in {}"),
@@ -301,6 +319,7 @@ rows = [
     ("descriptor_kept@CommitVidPn", r"{} returned and has not released a monitor's descriptor that it acquired or created"),
     ("descriptor_written@CommitVidPn", r"{} wrote to a monitor's descriptor or frequency range that it was lent as CONST"),
     ("range_kept@CommitVidPn", r"{} returned and has not released a monitor's frequency range that it acquired or created"),
+    ("range_other@CommitVidPn", r"pfnReleaseFrequencyRangeInfo: 0x[0-9a-f]+ is a monitor's descriptor, and no monitor's frequency range, in {}"),
     ("range_twice@CommitVidPn", r"pfnReleaseFrequencyRangeInfo: 0x[0-9a-f]+ is no monitor's frequency range that the miniport has"),
     ("topology_null@EnumVidPnCofuncModality", r"an access violation .*, in pfnGetTopology, in {}"),
     ("paths_null@EnumVidPnCofuncModality", r"an access violation .*, in pfnGetNumPaths, in {}"),
@@ -326,7 +345,7 @@ with open(work + "/endless", "w") as f:
 
 
 # What is right, however odd: its verdict is PASS.
-right = ["paged_well@Render", "fresh@DriverEntry", "apcs@Render", "physical@Render", "pool_flags@Render"]
+right = ["paged_well@Render", "contiguous_well@Render", "put_back@Render", "fresh@DriverEntry", "apcs@Render", "physical@Render", "pool_flags@Render"]
 
 
 def run(command, fault):

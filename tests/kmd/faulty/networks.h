@@ -92,6 +92,16 @@ static void range(UINT target, BOOLEAN keep)
         i->pfnReleaseFrequencyRangeInfo(set, first);
 }
 
+/* A descriptor, to who has the frequency ranges. */
+static void give_to_ranges(UINT target)
+{
+    CONST DXGK_MONITORFREQUENCYRANGESET_INTERFACE *i;
+    D3DKMDT_HMONITORFREQUENCYRANGESET set;
+
+    monitor()->pfnGetMonitorFrequencyRangeSet(callbacks.DeviceHandle, target, &set, &i);
+    i->pfnReleaseFrequencyRangeInfo(set, (PVOID)(ULONG_PTR)descriptor(target, TRUE));
+}
+
 /* From a mode that it has not any more. */
 static void go_on(CONST DXGK_VIDPN_INTERFACE *v, UINT source)
 {
@@ -121,6 +131,7 @@ static void go_on(CONST DXGK_VIDPN_INTERFACE *v, UINT source)
     F(descriptor_kept, WITH_PATH(descriptor(path->VidPnTargetId, TRUE)))                                     \
     F(descriptor_written, WITH_PATH(((BYTE *)descriptor(path->VidPnTargetId, FALSE)->pData)[8] ^= 1))        \
     F(range_kept, WITH_PATH(range(path->VidPnTargetId, TRUE)))                                               \
+    F(range_other, WITH_PATH(give_to_ranges(path->VidPnTargetId)))                                           \
     F(range_twice, WITH_PATH(range(path->VidPnTargetId, FALSE)))                                             \
     F(topology_null, WITH_PATH(v->pfnGetTopology(network, NULL, NULL)))                                      \
     F(paths_null, WITH_PATH(t->pfnGetNumPaths(h, NULL)))                                                     \

@@ -124,7 +124,85 @@ static void write_contiguous(long at)
     MmFreeContiguousMemory(p);
 }
 
-static void free_common(ULONG size)
+static void write_freed_contiguous(void)
+{
+    char *p = MmAllocateContiguousMemory(65536, anywhere);
+
+    MmFreeContiguousMemory(p);
+    p[40000] = 1;
+}
+
+static PVOID uncached(void)
+{
+    PHYSICAL_ADDRESS none = {.QuadPart = 0};
+
+    return MmAllocateContiguousMemorySpecifyCache(8192, none, anywhere, none, MmNonCached);
+}
+
+static void free_twice(void)
+{
+    PVOID p = uncached();
+
+    MmFreeContiguousMemory(p);
+    MmFreeContiguousMemory(p);
+}
+
+/* A timer that is set, in memory that goes. */
+static void free_contiguous_timer(void)
+{
+    KTIMER *t = uncached();
+
+    KeInitializeTimer(t);
+    KeSetTimer(t, later, NULL);
+    MmFreeContiguousMemory(t);
+}
+
+/* Right: each by one of its own. */
+static void free_each(void)
+{
+    MmFreeContiguousMemory(uncached());
+    MmFreeContiguousMemorySpecifyCache(uncached(), 8192, MmNonCached);
+    MmFreeContiguousMemory(MmAllocateContiguousMemory(100, anywhere));
+    MmFreeNonCachedMemory(MmAllocateNonCachedMemory(5000), 5000);
+}
+
+/* What a DDI that fails leaves behind. */
+static VOID NTAPI waits_for_long(PVOID context)
+{
+    UNREFERENCED_PARAMETER(context);
+    KeWaitForSingleObject(&event, Executive, KernelMode, FALSE, NULL);
+}
+
+static void start_thread(void)
+{
+    HANDLE h;
+
+    PsCreateSystemThread(&h, 0, NULL, NULL, NULL, waits_for_long, NULL);
+    ZwClose(h);
+}
+
+static void map_memory(void)
+{
+    PHYSICAL_ADDRESS start = {.QuadPart = 4096};
+
+    MmMapIoSpace(start, 4096, MmNonCached);
+}
+
+static void leave_timer(void)
+{
+    KeInitializeTimer(&timer);
+    KeSetTimerEx(&timer, later, 1000, NULL);
+}
+
+static void open_key(void)
+{
+    HANDLE h;
+
+    IoOpenDeviceRegistryKey(device_object, PLUGPLAY_REGKEY_DRIVER, KEY_READ, &h);
+}
+
+enum common { COMMON_SIZE, COMMON_CACHE, COMMON_OTHER, COMMON_ADDRESS };
+static void free_common(enum common how)
 {
     DEVICE_DESCRIPTION description = {.Version = DEVICE_DESCRIPTION_VERSION,
                                       .Master = TRUE,
@@ -137,7 +215,13 @@ static void free_common(ULONG size)
     PDMA_ADAPTER a = IoGetDmaAdapter(device_object, &description, &registers);
     PVOID p = a->DmaOperations->AllocateCommonBuffer(a, 8192, &logical, TRUE);
 
-    a->DmaOperations->FreeCommonBuffer(a, size, logical, p, TRUE);
+    if (how == COMMON_ADDRESS)
+        logical.QuadPart += 4096;
+    if (how == COMMON_OTHER)
+        MmFreeContiguousMemory(p);
+    else
+        a->DmaOperations->FreeCommonBuffer(a, how == COMMON_SIZE ? 4096 : 8192, logical, p,
+                                           how != COMMON_CACHE);
     a->DmaOperations->PutDmaAdapter(a);
 }
 
@@ -162,7 +246,27 @@ static void free_common(ULONG size)
     })                                                                                                       \
     F(contiguous_over, write_contiguous(8192))                                                               \
     F(contiguous_front, write_contiguous(-4))                                                                \
-    F(common_size, free_common(4096))                                                                        \
+    F(contiguous_far, write_contiguous(8192 + 4000))                                                         \
+    F(contiguous_far_front, write_contiguous(-4000))                                                         \
+    F(contiguous_freed, write_freed_contiguous())                                                            \
+    F(contiguous_twice, free_twice())                                                                        \
+    F(contiguous_timer, free_contiguous_timer())                                                             \
+    F(contiguous_cache, MmFreeContiguousMemorySpecifyCache(uncached(), 8192, MmCached))                      \
+    F(contiguous_other,                                                                                      \
+      MmFreeContiguousMemorySpecifyCache(MmAllocateContiguousMemory(8192, anywhere), 8192, MmCached))        \
+    F(uncached_other, MmFreeContiguousMemory(MmAllocateNonCachedMemory(8192)))                               \
+    F(contiguous_well, free_each())                                                                          \
+    F(fails_after, sink = 1)                                                                                 \
+    F(fails_pool, pool())                                                                                    \
+    F(fails_timer, leave_timer())                                                                            \
+    F(fails_contiguous, uncached())                                                                          \
+    F(fails_mapping, map_memory())                                                                           \
+    F(fails_thread, start_thread())                                                                          \
+    F(fails_key, open_key())                                                                                 \
+    F(common_size, free_common(COMMON_SIZE))                                                                 \
+    F(common_cache, free_common(COMMON_CACHE))                                                               \
+    F(common_other, free_common(COMMON_OTHER))                                                               \
+    F(common_address, free_common(COMMON_ADDRESS))                                                           \
     F(timer_again, {                                                                                         \
         KeInitializeTimer(&timer);                                                                           \
         KeSetTimer(&timer, later, NULL);                                                                     \
