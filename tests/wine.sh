@@ -47,6 +47,21 @@ wine_32() {
     [ $? = 7 ]
 }
 
+# A screen of the test's own, for $DISPLAY; ended by who calls this, as $xvfb. Two servers that start at the same instant can take the same
+# number, so a window is to be tried.
+screen() {
+    local i
+    rm -f "$work/display"
+    Xvfb -displayfd 1 -screen 0 640x480x24 -nolisten tcp >"$work/display" 2>/dev/null 8>&- &
+    xvfb=$!
+    for i in $(seq 100); do
+        [ -s "$work/display" ] && break
+        sleep 0.1
+    done
+    [ -s "$work/display" ] || return
+    export DISPLAY=:$(cat "$work/display")
+}
+
 wine_prefix() {
     [ -e "$prefix/ready" ] || make_prefix 8>&- || skip_all "wine cannot make a prefix here"
 }

@@ -174,21 +174,6 @@ HRESULT STDMETHODCALLTYPE dxgi_factory_CheckFeatureSupport(IDXGIFactory5 *This, 
     return S_OK;
 }
 
-HRESULT STDMETHODCALLTYPE dxgi_factory_MakeWindowAssociation(IDXGIFactory5 *This, HWND window, UINT flags)
-{
-    if (flags > DXGI_MWA_VALID)
-        return DXGI_ERROR_INVALID_CALL;
-    return S_OK;
-}
-
-HRESULT STDMETHODCALLTYPE dxgi_factory_GetWindowAssociation(IDXGIFactory5 *This, HWND *window)
-{
-    if (!window)
-        return DXGI_ERROR_INVALID_CALL;
-    *window = NULL; /* as Windows answers, whatever was associated */
-    return S_OK;
-}
-
 static HRESULT new_swapchain(void *factory, IUnknown *device, const DXGI_SWAP_CHAIN_DESC1 *desc,
                              const DXGI_SWAP_CHAIN_FULLSCREEN_DESC *full, HWND window, IDXGISwapChain **out)
 {
@@ -391,6 +376,7 @@ EXPORT HRESULT WINAPI CreateDXGIFactory1(REFIID riid, void **out)
 
     if (!f)
         return E_OUTOFMEMORY;
+    f->object.end = dxgi_factory_end;
     hr = dxgi_object_QueryInterface(f, riid, out);
     dxgi_object_Release(f);
     return hr;

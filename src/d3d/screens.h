@@ -20,6 +20,7 @@ void *dxgi_object_create(size_t size, const void *vtbl, struct dxgi_object *pare
 struct dxgi_factory {
     struct dxgi_object object;
     UINT flags;
+    struct dxgi_association *windows;
 };
 
 struct dxgi_adapter {
@@ -41,6 +42,9 @@ HRESULT dxgi_output_of(struct dxgi_adapter *a, HWND window, struct dxgi_output *
 /* The modes, the smallest first; the caller frees them. */
 struct dxgi_mode *dxgi_modes(const struct dxgi_output *o, UINT *count);
 bool dxgi_mode_now(const struct dxgi_output *o, struct dxgi_mode *mode);
+
+/* fullscreen.c */
+void dxgi_factory_end(struct dxgi_object *o);
 
 /* swapchain.c */
 HRESULT dxgi_swapchain_create(struct dxgi_factory *f, struct d3d_device *d, const DXGI_SWAP_CHAIN_DESC1 *desc,

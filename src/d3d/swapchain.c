@@ -7,34 +7,10 @@
  *
  * Invariants:
  *  1. Of the effects that discard, a program sees one buffer, and there is one.
- *  2. A window is full exactly from SetFullscreenState(TRUE) to SetFullscreenState(FALSE), and has its style and place back then.
- *  3. A chain whose buffers the program holds is not resized.
+ *  2. A chain whose buffers the program holds is not resized.
  */
 #include "d3d/tables.h"
-#include "d3d/presenter.h"
-#include "d3d/screens.h"
-
-enum { PRIMARIES = 4, BUFFERS = 16 };
-
-struct swapchain {
-    struct dxgi_object object;
-    struct d3d_device *device;
-    DXGI_SWAP_CHAIN_DESC1 desc;
-    DXGI_SWAP_CHAIN_FULLSCREEN_DESC full;
-    HWND window;
-    /* What drop_buffers gives back, up to the presenter. */
-    struct d3d_child *buffers[BUFFERS], *spare, *resolved, *primary[PRIMARIES];
-    struct d3d_child *pictures[D3D_PICTURES]; /* on their way to the window */
-    struct d3d_presenter *presenter;          /* NULL: there is no window */
-    unsigned next;
-    UINT presents;
-    UINT64 presented; /* when, by window_clock */
-    struct dxgi_output *target;
-    struct dxgi_window before;
-    HANDLE latency;
-    UINT latency_most;
-    DXGI_RGBA background;
-};
+#include "d3d/swapchain.h"
 
 static struct swapchain *of(void *This)
 {
@@ -90,11 +66,7 @@ static void end_swapchain(struct dxgi_object *o)
     struct swapchain *s = (struct swapchain *)o;
 
     drop_buffers(s); /* what was presented is shown */
-    window_back(s->window, &s->before, true);
-    if (s->before.moded)
-        window_mode_set(s->target->name, NULL);
-    if (s->target)
-        dxgi_object_Release(s->target);
+    dxgi_full_end(s);
     if (s->latency)
         window_semaphore_end(s->latency);
     ID3D11Device_Release((ID3D11Device *)s->device);
@@ -253,10 +225,10 @@ HRESULT dxgi_swapchain_create(struct dxgi_factory *f, struct d3d_device *d, cons
     s->device = d;
     s->desc = *desc;
     s->full = *full;
-    s->full.Windowed = TRUE;
     s->window = window_is(window) ? window : NULL;
     s->object.end = end_swapchain;
     ID3D11Device_AddRef((ID3D11Device *)d);
+    dxgi_full_begin(s);
     if (desc->Flags & DXGI_SWAP_CHAIN_FLAG_FRAME_LATENCY_WAITABLE_OBJECT)
         s->latency = window_semaphore(s->latency_most = 1);
     hr = default_size(s) ? make_buffers(s) : DXGI_ERROR_INVALID_CALL;
@@ -297,12 +269,13 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetFullscreenDesc(IDXGISwapChain3 *This
     if (!desc)
         return E_INVALIDARG;
     *desc = of(This)->full;
+    desc->Windowed = !dxgi_full(of(This));
     return S_OK;
 }
 
 HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetDesc(IDXGISwapChain3 *This, DXGI_SWAP_CHAIN_DESC *desc)
 {
-    const struct swapchain *s = of(This);
+    struct swapchain *s = of(This);
 
     if (!desc)
         return E_INVALIDARG;
@@ -312,7 +285,7 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetDesc(IDXGISwapChain3 *This, DXGI_SWA
                                    .BufferUsage = s->desc.BufferUsage,
                                    .BufferCount = s->desc.BufferCount,
                                    .OutputWindow = s->window,
-                                   .Windowed = s->full.Windowed,
+                                   .Windowed = !dxgi_full(s),
                                    .SwapEffect = s->desc.SwapEffect,
                                    .Flags = s->desc.Flags};
     return S_OK;
@@ -452,11 +425,11 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetLastPresentCount(IDXGISwapChain3 *Th
 
 HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetFrameStatistics(IDXGISwapChain3 *This, DXGI_FRAME_STATISTICS *out)
 {
-    const struct swapchain *s = of(This);
+    struct swapchain *s = of(This);
 
     if (!out)
         return E_INVALIDARG;
-    if (s->full.Windowed && !flips(s->desc.SwapEffect))
+    if (!dxgi_full(s) && !flips(s->desc.SwapEffect))
         return DXGI_ERROR_INVALID_CALL;
     if (!s->presents)
         return DXGI_ERROR_FRAME_STATISTICS_DISJOINT;
@@ -465,127 +438,7 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetFrameStatistics(IDXGISwapChain3 *Thi
     return S_OK;
 }
 
-/* ---- full screen ------------------------------------------------------------------------ */
-
-HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetContainingOutput(IDXGISwapChain3 *This, IDXGIOutput **out)
-{
-    struct swapchain *s = of(This);
-    HRESULT hr = S_OK;
-
-    if (!out)
-        return DXGI_ERROR_INVALID_CALL;
-    *out = NULL;
-    if (s->target)
-        dxgi_object_AddRef(*out = (IDXGIOutput *)s->target);
-    else
-        hr = dxgi_output_of(s->device->dxgi_adapter, s->window, (struct dxgi_output **)out);
-    return hr;
-}
-
-HRESULT STDMETHODCALLTYPE dxgi_swapchain_GetFullscreenState(IDXGISwapChain3 *This, BOOL *fullscreen,
-                                                            IDXGIOutput **target)
-{
-    struct swapchain *s = of(This);
-
-    if (fullscreen)
-        *fullscreen = !s->full.Windowed;
-    if (target) {
-        *target = (IDXGIOutput *)s->target;
-        if (*target)
-            IDXGIOutput_AddRef(*target);
-    }
-    return S_OK;
-}
-
-/* The display's mode becomes the one nearest to the buffers', if the program wants that. */
-static void switch_mode(struct swapchain *s)
-{
-    DXGI_MODE_DESC want = {.Width = s->desc.Width,
-                           .Height = s->desc.Height,
-                           .RefreshRate = s->full.RefreshRate,
-                           .Format = s->desc.Format},
-                   got;
-    struct dxgi_mode m, now;
-
-    if (!(s->desc.Flags & DXGI_SWAP_CHAIN_FLAG_ALLOW_MODE_SWITCH) || !s->target->monitor ||
-        dxgi_output_FindClosestMatchingMode((IDXGIOutput1 *)s->target, &want, &got, NULL) != S_OK)
-        return;
-    m = (struct dxgi_mode){got.Width, got.Height, got.RefreshRate.Numerator};
-    if (dxgi_mode_now(s->target, &now) && (now.width != m.width || now.height != m.height))
-        s->before.moded |= window_mode_set(s->target->name, &m);
-}
-
-static void fill_target(struct swapchain *s)
-{
-    DXGI_OUTPUT_DESC d;
-
-    if (s->window && dxgi_output_GetDesc((IDXGIOutput1 *)s->target, &d) == S_OK)
-        window_full(s->window, &d.DesktopCoordinates, &s->before);
-}
-
-HRESULT STDMETHODCALLTYPE dxgi_swapchain_SetFullscreenState(IDXGISwapChain3 *This, BOOL fullscreen,
-                                                            IDXGIOutput *target)
-{
-    struct swapchain *s = of(This);
-    IDXGIOutput *output = target;
-    HRESULT hr;
-
-    if (!fullscreen && target)
-        return DXGI_ERROR_INVALID_CALL;
-    if ((fullscreen != FALSE) != (s->full.Windowed != FALSE) &&
-        (!target || target == (IDXGIOutput *)s->target))
-        return S_OK;
-    if (!fullscreen) {
-        if (s->before.moded)
-            window_mode_set(s->target->name, NULL);
-        s->before.moded = false;
-        window_back(s->window, &s->before, true);
-        dxgi_object_Release(s->target);
-        s->target = NULL;
-        s->full.Windowed = TRUE;
-        return S_OK;
-    }
-    if (target && (const void *)target->lpVtbl != &dxgi_output_vtbl)
-        return DXGI_ERROR_INVALID_CALL;
-    if (target) {
-        IDXGIOutput_AddRef(target);
-    } else {
-        hr = dxgi_swapchain_GetContainingOutput(This, &output);
-        if (hr != S_OK)
-            return hr;
-    }
-    if (s->target)
-        dxgi_object_Release(s->target);
-    s->target = (struct dxgi_output *)output;
-    s->full.Windowed = FALSE;
-    switch_mode(s);
-    fill_target(s);
-    return S_OK;
-}
-
-HRESULT STDMETHODCALLTYPE dxgi_swapchain_ResizeTarget(IDXGISwapChain3 *This, const DXGI_MODE_DESC *mode)
-{
-    struct swapchain *s = of(This);
-    struct dxgi_mode m;
-    DXGI_MODE_DESC got;
-
-    if (!mode)
-        return DXGI_ERROR_INVALID_CALL;
-    if (s->full.Windowed) {
-        if (s->window)
-            window_resize(s->window, mode->Width, mode->Height);
-        return S_OK;
-    }
-    if (mode->Width && mode->Height && s->target->monitor &&
-        dxgi_output_FindClosestMatchingMode((IDXGIOutput1 *)s->target, mode, &got, (IUnknown *)s->device) ==
-            S_OK) {
-        m = (struct dxgi_mode){got.Width, got.Height, got.RefreshRate.Numerator};
-        s->before.moded |= window_mode_set(s->target->name, &m);
-        s->full.RefreshRate = got.RefreshRate;
-    }
-    fill_target(s);
-    return S_OK;
-}
+/* ---- other buffers ------------------------------------------------------------------------ */
 
 HRESULT STDMETHODCALLTYPE dxgi_swapchain_ResizeBuffers(IDXGISwapChain3 *This, UINT count, UINT width,
                                                        UINT height, DXGI_FORMAT format, UINT flags)
@@ -596,7 +449,7 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_ResizeBuffers(IDXGISwapChain3 *This, UI
     HRESULT hr;
 
     for (UINT i = 0; i < seen(s); i++)
-        if (s->buffers[i]->refs) /* 3 */
+        if (s->buffers[i]->refs) /* 2 */
             return DXGI_ERROR_INVALID_CALL;
     desc.BufferCount = count ? count : desc.BufferCount;
     desc.Format = format ? format : desc.Format;
@@ -605,7 +458,7 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_ResizeBuffers(IDXGISwapChain3 *This, UI
     desc.Flags = flags;
     if ((flags ^ s->desc.Flags) & DXGI_SWAP_CHAIN_FLAG_FRAME_LATENCY_WAITABLE_OBJECT)
         return DXGI_ERROR_INVALID_CALL;
-    hr = check(s->device, &desc, s->window, s->full.Windowed && s->window);
+    hr = check(s->device, &desc, true, true);
     if (hr != S_OK)
         return hr;
     if (s->presenter)
@@ -765,7 +618,8 @@ HRESULT STDMETHODCALLTYPE dxgi_swapchain_Present(IDXGISwapChain3 *This, UINT int
         return DXGI_ERROR_INVALID_CALL;
     if (d3d_device_GetDeviceRemovedReason((ID3D11Device *)s->device) != S_OK) /* by an earlier frame, too */
         return DXGI_ERROR_DEVICE_REMOVED;
-    if (s->window && window_minimized(s->window))
+    hr = dxgi_full_present(s, flags & DXGI_PRESENT_TEST);
+    if (hr != S_OK || (s->window && window_minimized(s->window)))
         return DXGI_STATUS_OCCLUDED;
     if (flags & DXGI_PRESENT_TEST)
         return S_OK;

@@ -3,6 +3,8 @@
  * service's display. */
 #include "d3d/window.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <time.h>
 
 #if defined(_WIN32)
@@ -130,6 +132,83 @@ void window_back(HWND window, struct dxgi_window *before, bool place)
     SetWindowPos(window, topmost ? HWND_TOPMOST : HWND_NOTOPMOST, r->left, r->top, r->right - r->left,
                  r->bottom - r->top,
                  SWP_FRAMECHANGED | SWP_NOACTIVATE | (place ? 0 : SWP_NOMOVE | SWP_NOSIZE));
+}
+
+HWND window_in_front(HWND window, const RECT *area)
+{
+    const HWND front = GetForegroundWindow();
+    RECT place, both;
+
+    if (!front || !IsWindow(window) || !IsWindowVisible(front) || !GetWindowRect(front, &place) ||
+        !IntersectRect(&both, &place, area))
+        return NULL;
+    return GetAncestor(front, GA_ROOTOWNER) == GetAncestor(window, GA_ROOTOWNER) ? window : front;
+}
+
+/* ---- what a thread takes out of its queue ------------------------------------------------- */
+
+static struct listener {
+    struct listener *next;
+    DWORD thread;
+    UINT windows;
+    HHOOK hook;
+    void (*alt_enter)(HWND window);
+} * listeners;
+static pthread_mutex_t listeners_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static LRESULT CALLBACK on_message(int code, WPARAM removed, LPARAM arg)
+{
+    enum { AGAIN = 1 << 30, ALT = 1 << 29 }; /* a key that is held down is one key */
+    const MSG *m = (const MSG *)arg;
+    void (*alt_enter)(HWND window) = NULL;
+
+    if (code == HC_ACTION && removed == PM_REMOVE && m->message == WM_SYSKEYDOWN && m->wParam == VK_RETURN &&
+        m->lParam & ALT && !(m->lParam & AGAIN)) {
+        pthread_mutex_lock(&listeners_lock);
+        for (struct listener *l = listeners; l; l = l->next)
+            if (l->thread == GetCurrentThreadId())
+                alt_enter = l->alt_enter;
+        pthread_mutex_unlock(&listeners_lock);
+    }
+    if (alt_enter)
+        alt_enter(m->hwnd);
+    return CallNextHookEx(NULL, code, removed, arg);
+}
+
+DWORD window_watch(HWND window, void (*alt_enter)(HWND window))
+{
+    DWORD process = 0, thread = GetWindowThreadProcessId(window, &process);
+    struct listener *l;
+
+    if (!thread || process != GetCurrentProcessId())
+        return 0;
+    pthread_mutex_lock(&listeners_lock);
+    for (l = listeners; l && l->thread != thread;)
+        l = l->next;
+    if (!l && (l = calloc(1, sizeof(*l)))) {
+        *l = (struct listener){listeners, thread, 0,
+                               SetWindowsHookExW(WH_GETMESSAGE, on_message, NULL, thread), alt_enter};
+        listeners = l;
+    }
+    if (l)
+        l->windows++;
+    pthread_mutex_unlock(&listeners_lock);
+    return l ? thread : 0;
+}
+
+void window_unwatch(DWORD thread)
+{
+    pthread_mutex_lock(&listeners_lock);
+    for (struct listener **at = &listeners, *l; (l = *at); at = &l->next)
+        if (l->thread == thread) {
+            if (!--l->windows) {
+                *at = l->next;
+                UnhookWindowsHookEx(l->hook);
+                free(l);
+            }
+            break;
+        }
+    pthread_mutex_unlock(&listeners_lock);
 }
 
 void window_resize(HWND window, UINT width, UINT height)
@@ -318,6 +397,20 @@ void window_full(HWND window, const RECT *area, struct dxgi_window *before)
 }
 
 void window_back(HWND window, struct dxgi_window *before, bool place)
+{
+}
+
+HWND window_in_front(HWND window, const RECT *area)
+{
+    return NULL;
+}
+
+DWORD window_watch(HWND window, void (*alt_enter)(HWND window))
+{
+    return 0;
+}
+
+void window_unwatch(DWORD thread)
 {
 }
 

@@ -30,6 +30,11 @@ bool window_minimized(HWND window);
 void window_client(HWND window, UINT *width, UINT *height);
 void window_full(HWND window, const RECT *area, struct dxgi_window *before);
 void window_back(HWND window, struct dxgi_window *before, bool place);
+/* The foreground window, if some of it is in the area: `window` itself, also for one of its own; NULL: none is. */
+HWND window_in_front(HWND window, const RECT *area);
+/* From now on Alt+Enter in a window of its thread is told, by that thread. What window_unwatch gives back; 0: it is another process'. */
+DWORD window_watch(HWND window, void (*alt_enter)(HWND window));
+void window_unwatch(DWORD thread);
 /* Moves it so that its inside is so large. */
 void window_resize(HWND window, UINT width, UINT height);
 /* Rows of words, red lowest or blue lowest, into the window's inside, as large as that is. */

@@ -34,7 +34,7 @@ serve() { # OPTIONS
     exit 1
 }
 leave() {
-    kill $service 2>/dev/null
+    kill $service ${xvfb-} 2>/dev/null
     wait $service 2>/dev/null
     [ "$how" = native ] || server -k
     rm -rf "$folder"
@@ -61,7 +61,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-case $how in native) echo 1..25 ;; wine) echo 1..17 ;; wine32) echo 1..18 ;; esac
+case $how in native) echo 1..25 ;; wine) echo 1..18 ;; wine32) echo 1..19 ;; esac
 # nothing here hangs, however busy the machine is
 printf '[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]\nTdrDelay = 60\n' >"$folder/settings"
 serve --settings "$folder/settings"
@@ -134,6 +134,20 @@ keyed() { # API: in turns, by a keyed mutex
         "two processes take turns by a keyed mutex; one that ends with it abandons it ($pixel $green $code)"
 }
 keyed 11
+if [ "$how" != native ]; then # with a screen, which Wine's desktop takes when it starts
+    server -k -w
+    ln -sf "$(dirname "$(realpath "$calls")")/fullscreen.exe" "$folder"
+    if screen; then
+        said=$(timeout 120 wine "$folder/fullscreen.exe" 2>"$folder/errors" 8>&- | tr -d '\r' | tr '\n' ';')
+        result $([ "$said" = "done;" ]; echo $?) "who has the screen: Alt+Enter, windows that come to the front ($said)"
+        server -k -w
+        kill $xvfb
+        wait $xvfb 2>/dev/null
+        unset DISPLAY
+    else
+        result 0 "who has the screen # SKIP there is no Xvfb"
+    fi
+fi
 kill $service
 wait $service 2>/dev/null
 serve

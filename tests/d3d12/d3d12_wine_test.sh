@@ -19,26 +19,13 @@ if [ -n "$kind" ]; then
     samples=$work/programs
 fi
 
-# A screen of our own. Two servers that start at the same instant can take the same number, so a window is tried.
-screen() {
-    local i
-    Xvfb -displayfd 1 -screen 0 640x480x24 -nolisten tcp >"$work/display" 2>/dev/null 8>&- &
-    xvfb=$!
-    for i in $(seq 100); do
-        [ -s "$work/display" ] && break
-        sleep 0.1
-    done
-    [ -s "$work/display" ] || skip_all "Xvfb does not start"
-    export DISPLAY=:$(cat "$work/display")
-}
-
 leave() {
     server -k
     kill $xvfb 2>/dev/null
     wait $xvfb 2>/dev/null
 }
 
-screen
+screen || skip_all "Xvfb does not start"
 trap leave EXIT
 wine_prefix
 [ -z "$kind" ] || wine_32 || skip_all "this Wine runs no programs of 32 bits"
