@@ -12,6 +12,7 @@ enum {
     KEPT = 1 << 20, /* bytes that are freed */
     ANY_TYPE = -1   /* cache type */
 };
+#define ANY_SIZE SIZE_MAX
 
 #define ALLOCATES     "MmAllocateContiguousMemory"
 #define SPECIFIES     "MmAllocateContiguousMemorySpecifyCache"
@@ -155,7 +156,6 @@ static bool was_freed(const struct dxgk *d, const void *va)
     return c;
 }
 
-/* `bytes` 0: it was not said how many. */
 static void give_back(const char *routine, void *va, SIZE_T bytes, int cache, const char *by, const char * or)
 {
     struct dxgk *d = OWNER();
@@ -175,7 +175,7 @@ static void give_back(const char *routine, void *va, SIZE_T bytes, int cache, co
     else if (cache != ANY_TYPE && c->cache != cache)
         dxgk_kernel_violation(d->kernel, "%s with cache type %d, but it was allocated with %d", routine,
                               cache, c->cache);
-    if (bytes != 0 && ROUND_TO_PAGES(bytes) != c->mem.size)
+    if (bytes != ANY_SIZE && ROUND_TO_PAGES(bytes) != c->mem.size)
         dxgk_kernel_violation(d->kernel, "%s of %zu bytes, but %zu were allocated", routine, bytes,
                               c->mem.size);
     used = dxgk_ntos_freed(d, va, c->mem.size);
@@ -222,7 +222,7 @@ PVOID NTAPI MmAllocateNonCachedMemory(SIZE_T NumberOfBytes)
 VOID NTAPI MmFreeContiguousMemory(PVOID BaseAddress)
 {
     CHECK(MmFreeContiguousMemory);
-    give_back("MmFreeContiguousMemory", BaseAddress, 0, ANY_TYPE, ALLOCATES, SPECIFIES);
+    give_back("MmFreeContiguousMemory", BaseAddress, ANY_SIZE, ANY_TYPE, ALLOCATES, SPECIFIES);
 }
 
 VOID NTAPI MmFreeContiguousMemorySpecifyCache(PVOID BaseAddress, SIZE_T NumberOfBytes,

@@ -24,8 +24,10 @@ static PVOID NTAPI allocate_common(PDMA_ADAPTER a, ULONG length, PPHYSICAL_ADDRE
 static VOID NTAPI free_common(PDMA_ADAPTER a, ULONG length, PHYSICAL_ADDRESS logical, PVOID va,
                               BOOLEAN cached)
 {
+    const PHYSICAL_ADDRESS own = MmGetPhysicalAddress(va);
+
     UNREFERENCED_PARAMETER(a);
-    if (MmGetPhysicalAddress(va).QuadPart != logical.QuadPart)
+    if (own.QuadPart && own.QuadPart != logical.QuadPart)
         dxgk_kernel_violation(SELF(),
                               "FreeCommonBuffer of %p with the logical address %#llx, which is not its own",
                               va, (unsigned long long)logical.QuadPart);

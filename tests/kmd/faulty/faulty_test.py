@@ -229,6 +229,8 @@ rows = [
     ("contiguous_cache@Render", r"MmFreeContiguousMemorySpecifyCache with cache type 1, but it was allocated with 0, in {}"),
     ("contiguous_other@Render", r"MmFreeContiguousMemorySpecifyCache of 0x[0-9a-f]+, which MmAllocateContiguousMemory allocated, in {}"),
     ("uncached_other@Render", r"MmFreeContiguousMemory of 0x[0-9a-f]+, which MmAllocateNonCachedMemory allocated, in {}"),
+    ("contiguous_none@Render", r"MmFreeContiguousMemorySpecifyCache of 0 bytes, but 8192 were allocated, in {}"),
+    ("common_twice@Render", r"FreeCommonBuffer of 0x[0-9a-f]+, which is freed already, in {}"),
     ("common_cache@Render", r"FreeCommonBuffer with cache type 0, but it was allocated with 1, in {}"),
     ("common_other@Render", r"MmFreeContiguousMemory of 0x[0-9a-f]+, which AllocateCommonBuffer allocated, in {}"),
     ("common_address@Render", r"FreeCommonBuffer of 0x[0-9a-f]+ with the logical address 0x[0-9a-f]+, which is not its own, in {}"),

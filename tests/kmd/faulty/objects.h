@@ -139,6 +139,11 @@ static PVOID uncached(void)
     return MmAllocateContiguousMemorySpecifyCache(8192, none, anywhere, none, MmNonCached);
 }
 
+static void free_nothing_of(SIZE_T size)
+{
+    MmFreeContiguousMemorySpecifyCache(uncached(), size, MmNonCached);
+}
+
 static void free_twice(void)
 {
     PVOID p = uncached();
@@ -201,7 +206,7 @@ static void open_key(void)
     IoOpenDeviceRegistryKey(device_object, PLUGPLAY_REGKEY_DRIVER, KEY_READ, &h);
 }
 
-enum common { COMMON_SIZE, COMMON_CACHE, COMMON_OTHER, COMMON_ADDRESS };
+enum common { COMMON_SIZE, COMMON_CACHE, COMMON_OTHER, COMMON_ADDRESS, COMMON_TWICE };
 static void free_common(enum common how)
 {
     DEVICE_DESCRIPTION description = {.Version = DEVICE_DESCRIPTION_VERSION,
@@ -215,6 +220,8 @@ static void free_common(enum common how)
     PDMA_ADAPTER a = IoGetDmaAdapter(device_object, &description, &registers);
     PVOID p = a->DmaOperations->AllocateCommonBuffer(a, 8192, &logical, TRUE);
 
+    if (how == COMMON_TWICE)
+        a->DmaOperations->FreeCommonBuffer(a, 8192, logical, p, TRUE);
     if (how == COMMON_ADDRESS)
         logical.QuadPart += 4096;
     if (how == COMMON_OTHER)
@@ -252,6 +259,7 @@ static void free_common(enum common how)
     F(contiguous_twice, free_twice())                                                                        \
     F(contiguous_timer, free_contiguous_timer())                                                             \
     F(contiguous_cache, MmFreeContiguousMemorySpecifyCache(uncached(), 8192, MmCached))                      \
+    F(contiguous_none, free_nothing_of(0))                                                                   \
     F(contiguous_other,                                                                                      \
       MmFreeContiguousMemorySpecifyCache(MmAllocateContiguousMemory(8192, anywhere), 8192, MmCached))        \
     F(uncached_other, MmFreeContiguousMemory(MmAllocateNonCachedMemory(8192)))                               \
@@ -265,6 +273,7 @@ static void free_common(enum common how)
     F(fails_key, open_key())                                                                                 \
     F(common_size, free_common(COMMON_SIZE))                                                                 \
     F(common_cache, free_common(COMMON_CACHE))                                                               \
+    F(common_twice, free_common(COMMON_TWICE))                                                               \
     F(common_other, free_common(COMMON_OTHER))                                                               \
     F(common_address, free_common(COMMON_ADDRESS))                                                           \
     F(timer_again, {                                                                                         \
