@@ -108,6 +108,38 @@ TEST(cuts_change_nothing)
     free(want);
 }
 
+/* A software device gets a frame in groups that its memory's caches hold, and whoever asks sees how far it is. */
+TEST(frames_are_handed_over_in_groups)
+{
+    static const struct rig_vertex v[] = {RECT(-1, -1, 1, 1, 0, RED)};
+    struct exec_engine_params marks = {.progress =
+                                           mmap(NULL, sizeof(struct exec_progress), PROT_READ | PROT_WRITE,
+                                                MAP_SHARED | MAP_ANONYMOUS, -1, 0)};
+    const struct exec_progress_slot *slot = NULL;
+    struct rig r;
+
+    assert_true(marks.progress != MAP_FAILED);
+    if (rig_or_skip(&r, &marks) || !marks.progress->in_order) {
+        rig_destroy(&r);
+        skip();
+    }
+    rig_make_target(&r);
+    rig_plain(&r, v, 6);
+    rig_draw(&r, 6, 0); /* the first with a pipeline is alone */
+    rig_run_ok(&r);
+    for (int i = 0; i < 400; i++)
+        rig_draw(&r, 6, 0);
+    rig_run_ok(&r);
+    for (unsigned i = 0; i < EXEC_PROGRESS_SLOTS; i++)
+        if (!slot || marks.progress->slots[i].submission > slot->submission)
+            slot = &marks.progress->slots[i];
+    assert_int_equal(slot->num_marks, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(slot->marks[i].last - slot->marks[i].first, 99); /* packets, each a draw */
+    rig_destroy(&r);
+    munmap(marks.progress, sizeof(struct exec_progress));
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)

@@ -160,7 +160,8 @@ TEST(the_process_has_no_privileges)
 /* A program in the executor's place that tells what it was given. */
 TEST(the_environment_is_a_list)
 {
-    static const char *const secret[] = {"SECRET_TOKEN", "AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "PATHS"};
+    static const char *const secret[] = {"SECRET_TOKEN", "AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "PATHS",
+                                         "GLIBC_TUNABLES"};
     /* One that a driver of each vendor reads, and the loader. */
     static const char *const told_of[] = {"LP_NUM_THREADS",
                                           "RADV_DEBUG",
@@ -198,6 +199,7 @@ TEST(the_environment_is_a_list)
     assert_null(strstr(text, "hidden"));
     assert_null(strstr(text, "CACHE_DISABLE=false"));
     assert_non_null(strstr(text, "MESA_SHADER_CACHE_DISABLE=true\n"));
+    assert_non_null(strstr(text, "\nGLIBC_TUNABLES=glibc.malloc.")); /* its own */
     for (size_t i = 0; i < sizeof(told_of) / sizeof(told_of[0]); i++) {
         snprintf(line, sizeof(line), "\n%s=2\n", told_of[i]);
         assert_non_null(strstr(text, line));

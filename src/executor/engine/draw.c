@@ -7,7 +7,7 @@
  *  1. At most one pass is open, and it belongs to one context and the targets that it had when the pass began.
  *  2. A pass begins behind a barrier against everything recorded before it.
  *  3. On a software device a long pass is cut into groups of draws that are handed over at once: no mark of progress
- *     (progress.h) covers more of them. A cut costs one more walk over the targets, so groups are no smaller.
+ *     (progress.h) covers more of them. Groups are small (group_draws).
  *  4. The first draw with a pipeline is a group of its own there: lavapipe compiles when it comes to it, and how long that
  *     takes is no matter of the draws around it. Where draws are slow, the last batch's or such a first one, each is a
  *     group: it is progress that shows, and a cut costs next to nothing beside it.
@@ -24,6 +24,8 @@
 
 /* Cuts of a batch: up to when it is waited for to know how slow draws are, and up to when these and the first ones are alone. */
 enum { MAX_GROUPS = 65535, WAIT_CUTS = 16, SLOW_CUTS = MAX_CUTS / 2, FIRST_CUTS = MAX_CUTS * 3 / 4 };
+/* Lavapipe's tiles have so many pixels a side; see group_draws(). */
+enum { TILE = 64, TILES_PER_DRAW = 4, LEAST_DRAWS = 100, MOST_DRAWS = 1000 };
 
 static void pass_check(const struct exec_engine *g)
 {
@@ -357,13 +359,27 @@ static void flush_dynamic(struct exec_engine *g, struct exec_context *c, VkComma
                             DIRTY_BIAS | DIRTY_VERTEX_BUFFERS | DIRTY_INDEX_BUFFER);
 }
 
+/* How many draws are a group. For each that changes some state lavapipe copies all of it, 35 KB, into a block of memory of its own, and takes
+ * the blocks again when the group is drawn: those of few draws are still in the processor's cache then, which halves what a copy
+ * costs. A cut costs a walk over the tiles of the targets, so that there are more draws to a group where these are large. */
+static uint32_t group_draws(const struct exec_engine *g)
+{
+    const uint32_t tiles = ((g->pass_width + TILE - 1) / TILE) * ((g->pass_height + TILE - 1) / TILE) *
+                           g->pass_layers,
+                   draws = tiles / TILES_PER_DRAW;
+
+    if (g->params.group_draws)
+        return g->params.group_draws;
+    return draws < LEAST_DRAWS ? LEAST_DRAWS : draws > MOST_DRAWS ? MOST_DRAWS : draws;
+}
+
 /* The group that is recorded ends, if the next draw does not belong to it. */
 static int end_group(struct exec_engine *g)
 {
     struct exec_batch *b = g->batch;
     int r;
 
-    if (!g->is_cpu || !g->pass_ctx || (g->pass_draws < g->params.group_draws && !g->alone))
+    if (!g->is_cpu || !g->pass_ctx || (g->pass_draws < group_draws(g) && !g->alone))
         return 0;
     r = exec_batch_cut(g);
     if (!r && g->alone && b->num_cuts < WAIT_CUTS)

@@ -17,7 +17,7 @@
 #include "base/check.h"
 #include "base/log.h"
 
-enum { MAX_STREAM = 64 << 20, MAX_TABLE = 16 << 20, NULL_BUFFER_SIZE = 64 << 10, GROUP_DRAWS = 1000 };
+enum { MAX_STREAM = 64 << 20, MAX_TABLE = 16 << 20, NULL_BUFFER_SIZE = 64 << 10 };
 
 int exec_fail(struct exec_engine *g, uint32_t code, enum abi_cause cause, int err, const char *fmt, ...)
 {
@@ -474,8 +474,6 @@ int exec_engine_create(struct exec_engine **out, const struct exec_engine_params
     if (!g)
         return error_set(e, -ENOMEM, "no memory for the executor");
     g->params = *p;
-    if (!p->group_draws)
-        g->params.group_draws = GROUP_DRAWS;
     pthread_mutex_init(&g->lock, NULL);
     pthread_cond_init(&g->changed, NULL);
     pthread_mutex_init(&g->job_lock, NULL);
