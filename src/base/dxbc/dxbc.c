@@ -81,7 +81,8 @@ int dxbc_open(struct dxbc *d, const void *bytes, size_t size, struct error *e)
 
     if (d->size > DXBC_MAX_SIZE) {
         d->chunk_count = 0;
-        return error_set(e, -EINVAL, "DXBC: %zu bytes are more than the limit of %u", d->size, DXBC_MAX_SIZE);
+        return error_set(e, -EINVAL, "DXBC: %u bytes are more than the limit of %u", (uint32_t)d->size,
+                         DXBC_MAX_SIZE);
     }
     /* Without a checksum nothing that the chunks say means anything, so it is named first. */
     if (d->size && !checksum_ok)
