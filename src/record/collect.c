@@ -283,6 +283,7 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     r->frames = atomic_load(&s->frame);
     r->objects = atomic_load(&s->objects);
     r->threads = atomic_load(&s->threads);
+    r->lost = atomic_load(&s->lost);
 out:
     if (w) {
         int end;

@@ -27,6 +27,7 @@ struct collect_result {
     int status; /* of the program, as waitpid() gives it */
     uint64_t bytes, blocks;
     uint32_t frames, objects, threads;
+    uint32_t lost; /* calls, at least: the program had no memory for them */
 };
 
 /* Returns when the program has ended and the file is complete, or cannot be written: the program then goes on without it. */

@@ -37,7 +37,7 @@ void collect_memory_grow(struct collect_memory *m)
 
     memory_check(m);
     for (uint32_t i = 0; i < n; i++)
-        if (atomic_load(&m->shm->chunks[i].state) != SHM_OPEN)
+        if (!shm_is_lent(i) && atomic_load(&m->shm->chunks[i].state) != SHM_OPEN)
             return;
     if (n == SHM_CHUNKS || collect_memory_reserve(m, n + SHM_STEP))
         atomic_store(&m->shm->no_more, 1);

@@ -44,59 +44,82 @@ static void chunk_done(struct shm_chunk *c)
     os_wake(&rec_shm->bell, true);
 }
 
+static _Atomic bool no_space; /* for one of `steps`: no other is tried */
+
 uint8_t *rec_chunk_bytes(uint32_t chunk)
 {
     const size_t bytes = SHM_STRIDE * SHM_STEP;
     uint8_t *_Atomic *at = &steps[chunk / SHM_STEP];
     uint8_t *here = atomic_load_explicit(at, memory_order_acquire), *before = NULL;
 
-    if (!here) {
+    if (!here && !atomic_load(&no_space)) {
         here = os_map_shared(shm_path, SHM_SIZE, SHM_DATA + bytes * (chunk / SHM_STEP), bytes);
         if (here && !atomic_compare_exchange_strong(at, &before, here)) {
             os_unmap(here, bytes); /* another thread was first */
             here = before;
         }
+        if (!here)
+            atomic_store(&no_space, true);
     }
     return here ? here + SHM_STRIDE * (chunk % SHM_STEP) : NULL;
 }
 
-static void no_room(void)
+/* A call, or what one rests on, is not recorded. */
+static void lose(void)
 {
-    log_error("record", "no memory for the calls of another thread: they are not recorded");
+    atomic_fetch_or(&rec_shm->features, TRC_LACKS_CALLS);
+    if (!atomic_fetch_add(&rec_shm->lost, 1))
+        log_error("record", "no memory for the calls of all threads: some are not recorded");
 }
 
-/* All chunks are held by threads, and there are no more: nobody will free one. */
-static bool exhausted(void)
+static struct shm_chunk *chunk_find(bool lent)
 {
     uint32_t n = atomic_load(&rec_shm->num_chunks);
 
-    if (!atomic_load(&rec_shm->no_more))
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t free = SHM_FREE;
+        struct shm_chunk *c = &rec_shm->chunks[i];
+
+        if (shm_is_lent(i) == lent && atomic_load_explicit(&c->state, memory_order_relaxed) == SHM_FREE &&
+            rec_chunk_bytes(i) && atomic_compare_exchange_strong(&c->state, &free, SHM_OPEN))
+            return c;
+    }
+    return NULL;
+}
+
+/* All chunks but the lent are held by threads, and there are no more: nobody will free one. */
+static bool exhausted(void)
+{
+    const uint32_t n = atomic_load(&rec_shm->num_chunks);
+    const bool full = atomic_load(&no_space);
+
+    if (!full && !atomic_load(&rec_shm->no_more))
         return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (atomic_load(&rec_shm->chunks[i].state) != SHM_OPEN)
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t state = atomic_load(&rec_shm->chunks[i].state);
+
+        if (!shm_is_lent(i) && state != SHM_OPEN && !(full && !rec_chunk_bytes(i)))
             return false;
-    no_room();
+    }
     return true;
 }
 
+/* NULL: nobody writes full chunks any more; or those that are lent are all with threads whose calls do not return. */
 static struct shm_chunk *chunk_take(uint32_t kind, uint32_t thread)
 {
-    for (;;) {
-        uint32_t bell = atomic_load(&rec_shm->free_bell), n = atomic_load(&rec_shm->num_chunks);
+    enum { PATIENCE_MS = 5000, LESS_MS = 100 };
+    const uint64_t patience = UINT64_C(1000000) * (atomic_load(&rec_shm->lost) ? LESS_MS : PATIENCE_MS);
+    uint64_t since = 0;
 
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t free = SHM_FREE;
-            struct shm_chunk *c = &rec_shm->chunks[i];
+    do {
+        const uint32_t bell = atomic_load(&rec_shm->free_bell);
+        struct shm_chunk *c = chunk_find(false);
 
-            if (atomic_load_explicit(&c->state, memory_order_relaxed) != SHM_FREE)
-                continue;
-            if (!rec_chunk_bytes(i)) {
-                if (!shm_is_left(rec_shm))
-                    no_room();
-                return NULL;
-            }
-            if (!atomic_compare_exchange_strong(&c->state, &free, SHM_OPEN))
-                continue;
+        if (!c && exhausted()) {
+            c = chunk_find(true);
+            since = since ? since : os_now_ns();
+        }
+        if (c) {
             c->kind = kind;
             c->thread = thread;
             c->frame = atomic_load(&rec_shm->frame);
@@ -107,10 +130,17 @@ static struct shm_chunk *chunk_take(uint32_t kind, uint32_t thread)
             return c;
         }
         /* The collector is behind, or has to add some: wait for it rather than lose calls. */
-        if (shm_is_left(rec_shm) || exhausted())
+        if (shm_is_left(rec_shm))
             return NULL;
         os_wait(&rec_shm->free_bell, bell, true);
-    }
+    } while (!since || os_now_ns() - since < patience);
+    lose();
+    return NULL;
+}
+
+static bool is_lent(const struct shm_chunk *c)
+{
+    return c && shm_is_lent((uint32_t)(c - rec_shm->chunks));
 }
 
 static uint8_t *chunk_bytes(const struct shm_chunk *c)
@@ -124,10 +154,10 @@ static void last_forget(struct rec_thread *t)
     t->chunk_stamp = t->object_stamp = ++t->stamps;
 }
 
+static uint8_t nowhere[SHM_STRIDE];
+
 void rec_new_chunk(struct rec_thread *t)
 {
-    static uint8_t nowhere[SHM_STRIDE];
-
     INVARIANT(!t->internal && !t->depth); // the implementation's own calls are never recorded
     INVARIANT(!t->retry);
     INVARIANT(!t->chunk || t->base == chunk_bytes(t->chunk));
@@ -135,6 +165,7 @@ void rec_new_chunk(struct rec_thread *t)
     if (t->chunk)
         chunk_done(t->chunk);
     t->chunk = chunk_take(TRC_CALLS, t->number);
+    t->lent = is_lent(t->chunk);
     /* Without a collector calls go nowhere, and the program lives on. */
     t->base = t->w = t->chunk ? chunk_bytes(t->chunk) : nowhere;
     t->limit = t->base + TRC_CHUNK;
@@ -143,6 +174,17 @@ void rec_new_chunk(struct rec_thread *t)
     t->last_time = 0;
     t->list = NULL;
     last_forget(t);
+}
+
+/* Whoever records next asks for a chunk. */
+void rec_give_back(struct rec_thread *t)
+{
+    if (t->chunk)
+        chunk_done(t->chunk);
+    t->chunk = NULL;
+    t->lent = false;
+    t->base = t->w = t->limit = nowhere;
+    t->list = NULL;
 }
 
 static void thread_gone(struct rec_thread *t)
@@ -164,8 +206,8 @@ struct rec_thread *REC_ABI rec_enter_slow(void)
         return NULL;
     t = calloc(1, sizeof(*t) + rec_api->num_methods * sizeof(t->last[0]));
     if (!t) {
-        no_room();
-        rec_thread_internal(); /* said once */
+        lose();
+        rec_thread_internal(); /* none of its calls */
         return NULL;
     }
     t->number = atomic_fetch_add(&rec_shm->threads, 1) + 1;
@@ -272,7 +314,7 @@ static void commit(struct rec_thread *t, bool returned)
     t->last_self = t->self;
     t->last_time = t->time;
     t->list = NULL;
-    if (t->recorded && t->chunk) {
+    if (t->recorded && t->chunk && !t->lent) {
         t->list = t->recorded->ptr;
         t->list_orig = t->recorded->orig;
     }
@@ -283,6 +325,8 @@ static void commit(struct rec_thread *t, bool returned)
         if (returned)
             atomic_store_explicit(&t->chunk->committed, at, memory_order_release);
     }
+    if (__builtin_expect(returned && (t->lent || (!t->chunk && !shm_is_left(rec_shm))), 0))
+        rec_give_back(t);
     if (__builtin_expect(t->trouble[0], 0)) {
         char text[sizeof(t->trouble)];
 
@@ -433,6 +477,10 @@ static void blob_write(uint64_t number, const uint8_t *p, size_t n)
         atomic_store_explicit(&blobs.chunk->committed, (uint32_t)(blobs.w - chunk_bytes(blobs.chunk)),
                               memory_order_release);
     } while (done < n);
+    if (is_lent(blobs.chunk)) {
+        chunk_done(blobs.chunk);
+        blobs.chunk = NULL;
+    }
 }
 
 uint64_t REC_ABI rec_blob(const void *p, size_t n)

@@ -74,6 +74,7 @@ struct rec_thread {
     struct enc enc;
     int depth;
     bool internal; /* a thread of the implementation's own */
+    bool lent;     /* the chunk goes back behind the call */
     /* the chunk */
     struct shm_chunk *chunk;
     uint8_t *base, *w, *limit;
@@ -154,6 +155,7 @@ struct rec_object *rec_object_add(void *ptr, uint16_t iface, void **orig);
 uint64_t rec_now(void); /* units of TRC_TIME_UNIT_NS since the recording began */
 
 void rec_new_chunk(struct rec_thread *t);
+void rec_give_back(struct rec_thread *t);
 /* Where the bytes of that chunk are. NULL: they cannot be mapped. */
 uint8_t *rec_chunk_bytes(uint32_t chunk);
 void REC_ABI rec_begin(struct rec_thread *t, struct rec_object *o, uint32_t method, int mode);
@@ -170,6 +172,8 @@ REC_INLINE void rec_returned(struct rec_thread *t)
 {
     if (t->chunk)
         atomic_store_explicit(&t->chunk->committed, (uint32_t)(t->w - t->base), memory_order_release);
+    if (__builtin_expect(t->lent, 0))
+        rec_give_back(t);
 }
 
 void rec_result(struct rec_thread *t, int mode);

@@ -17,6 +17,8 @@
  *     whoever reads the file takes it (salvage.h): each chunk says how much of it is in the file.
  *  5. Processes of 32 and of 64 bits share it: no layout here depends on the size of a pointer. A recorder maps the head, and
  *     SHM_STEP chunks at a time where it comes to use one of them: a process of 32 bits has no room for all.
+ *     The last SHM_LENT chunks of the first step are kept by nobody: a thread that finds no other, and for which there is no memory
+ *     to have more, has one of them for a single call. So however many threads there are, all are recorded.
  *  6. Sequence tickets come from `seq`, blob numbers from `blobs`, thread numbers from `threads`, so that several
  *     processes of one program (fork) stay apart.
  */
@@ -37,6 +39,7 @@
 #else
 #define SHM_STEP 64 /* so many chunks more are there at once */
 #endif
+#define SHM_LENT   (SHM_STEP / 4)
 #define SHM_CHUNKS 4096 /* and so many at most: every thread that makes calls holds one */
 
 enum shm_state { SHM_FREE, SHM_OPEN, SHM_FULL };
@@ -75,6 +78,7 @@ struct shm {
     _Atomic uint32_t no_more;            /* chunks can be had */
     _Atomic uint32_t features;           /* enum trc_features */
     _Atomic uint32_t collector;          /* its thread, as long as it lives: a robust futex */
+    _Atomic uint32_t lost;               /* calls, at least: there was no memory for them */
     uint64_t output_device, output_file; /* the recording, by stat(2)'s numbers */
     char output[4096];                   /* and by its path */
     struct shm_chunk chunks[SHM_CHUNKS];
@@ -88,6 +92,11 @@ struct shm {
 _Static_assert(offsetof(struct shm, chunks) == 4288 && sizeof(struct shm_chunk) == 64,
                "of the same size everywhere");
 _Static_assert(SHM_STRIDE *SHM_STEP % 65536 == 0, "each step can be mapped alone");
+
+static inline bool shm_is_lent(uint32_t chunk)
+{
+    return chunk < SHM_STEP && chunk >= SHM_STEP - SHM_LENT;
+}
 
 /* Nobody writes full chunks any more. */
 static inline bool shm_is_left(struct shm *s)

@@ -44,6 +44,7 @@ enum trc_features { /* what the index says */
                     TRC_HAS_HEAPS = 2,     /* of resources that are placed */
                     TRC_HAS_ADDRESSES = 4, /* command signatures whose argument buffers hold GPU addresses */
                     TRC_DIED = 8,          /* nothing to look for: the program crashed */
+                    TRC_LACKS_CALLS = 16,  /* there was no memory for them in the recorded program */
 };
 
 enum rec_flags { REC_SEQ = 1, REC_THIS = 2, REC_TIME = 4, REC_REPEAT = 8, REC_TICKET = 16 };

@@ -6,10 +6,14 @@
  *   placed     resources next to each other in a heap, one of them over two others
  *   instances  a draw that begins behind the first vertex and the first instance
  *   rays       a state object, acceleration structures and rays through them
+ *   crowd      more threads at once than there is room for what they record
  *   six        shaders of model 6, with constants: a dispatch, and rays */
+#include <malloc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "d3d12/gen/table.h"
 #include "d3d12_api.h"
@@ -225,6 +229,52 @@ static void rays(void)
         trace_rays(buffer(D3D12_HEAP_TYPE_DEFAULT, 0), object);
 }
 
+enum { CROWD = 120 };
+static pthread_barrier_t all_there;
+
+static void *one_of_many(void *arg)
+{
+    for (int round = 0; round < 3; round++) {
+        pthread_barrier_wait(&all_there);
+        for (int i = 0; i < 5; i++) {
+            ID3D12Fence *f = NULL;
+
+            device->lpVtbl->CreateFence(device, 0, D3D12_FENCE_FLAG_NONE, IID(ID3D12Fence), (void **)&f);
+            f->lpVtbl->Signal(f, (UINT64)i);
+            f->lpVtbl->Release(f);
+        }
+    }
+    return arg;
+}
+
+/* None of the threads ends before all have made their calls, and no other memory of the recorder's can be mapped. */
+static void crowd(void)
+{
+    pthread_t threads[CROWD];
+    pthread_attr_t small;
+    struct rlimit limit;
+    unsigned long pages = 0;
+    FILE *f;
+
+    mallopt(M_ARENA_MAX, 1); /* others reserve what there is not */
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 64 << 10);
+    pthread_barrier_init(&all_there, NULL, CROWD + 1);
+    for (int i = 0; i < CROWD; i++)
+        if (pthread_create(&threads[i], &small, one_of_many, NULL))
+            exit(3);
+    f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%lu", &pages) != 1)
+        exit(3);
+    fclose(f);
+    limit.rlim_cur = limit.rlim_max = 4096 * pages + (16 << 20);
+    setrlimit(RLIMIT_AS, &limit);
+    for (int round = 0; round < 3; round++)
+        pthread_barrier_wait(&all_there);
+    for (int i = 0; i < CROWD; i++)
+        pthread_join(threads[i], NULL);
+}
+
 static const void *shader(const char *name, size_t *size)
 {
     static uint8_t bytes[2][1 << 16];
@@ -305,6 +355,8 @@ int main(int argc, char **argv)
         instances(allocator);
     else if (!strcmp(argv[1], "rays"))
         rays();
+    else if (!strcmp(argv[1], "crowd"))
+        crowd();
     else if (!strcmp(argv[1], "six"))
         six();
     else if (!strcmp(argv[1], "hang"))

@@ -282,6 +282,26 @@ TEST(draws_without_a_pipeline_are_told)
     strbuf_finish(&out);
 }
 
+/* Who finds no chunk that can be kept has one for a call: nothing is missing, and nobody waits for ever. */
+TEST(threads_without_room_are_recorded)
+{
+    struct strbuf out = {0};
+
+    assert_int_equal(
+        run(&out, "export LD_PRELOAD=%s; %s record -o %s/crowd -- %s crowd", stub, aerogpu, dir, elsewhere),
+        0);
+    assert_null(strstr(strbuf_str(&out), "memory"));
+    assert_non_null(strstr(strbuf_str(&out), " 121 threads\n"));
+    for (int k = 0; k < 3; k++) {
+        static const char *const calls[] = {"CreateFence", "Signal", "Release"};
+
+        assert_int_equal(run(&out, "%s show --method %s %s/crowd | wc -l", aerogpu, calls[k], dir), 0);
+        assert_string_equal(strbuf_str(&out), "1800\n");
+    }
+    assert_int_equal(run(&out, "export LD_PRELOAD=%s; %s play %s/crowd", stub, aerogpu, dir), 0);
+    strbuf_finish(&out);
+}
+
 /* Of a dispatch, and of rays: their names, and constants by them. */
 TEST(shaders_of_model_6_are_inside)
 {

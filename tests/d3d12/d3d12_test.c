@@ -180,7 +180,8 @@ TEST(without_a_recorder_for_32_bits_such_programs_are_refused)
     struct strbuf out = {0};
 
     run(&out,
-        "cd %s; { printf MZ; head -c 58 /dev/zero; printf '\\100\\0\\0\\0PE\\0\\0\\114\\1'; } >old.exe; "
+        "cd %s; { printf MZ; head -c 58 /dev/zero; printf '\\100\\0\\0\\0PE\\0\\0\\114\\1\\0\\0'; "
+        "head -c 12 /dev/zero; printf '\\340\\0\\2\\1\\13\\1'; head -c 512 /dev/zero; } >old.exe; "
         "mkdir dlls; touch dlls/d3d12.dll dlls/dxgi.dll; "
         "AEROGPU_D3D12_DLL=$PWD/dlls/d3d12.dll %s record --what d3d12 -o old -- wine old.exe; echo code $?",
         dir, aerogpu);

@@ -630,6 +630,25 @@ static struct shader_code *code_of(const struct draw *d, size_t i)
     return dxbc_open_unchecked(&c, d->shader_bytes[i], d->shader_sizes[i], &sum, &e) ? NULL : shader_code(&c);
 }
 
+/* So that nobody takes what is missing for nothing. */
+static void not_run(struct strbuf *out, enum show_form form, const struct shader *s)
+{
+    struct json_writer w = json_writer_text(out);
+    const char *why = s->major > 5 ? "of models 4 to 5.1 alone is known what comes out"
+                                   : "it has an instruction that is not known, or too many";
+
+    if (form == SHOW_TEXT) {
+        strbuf_printf(out, "    the %s shader is not run: %s\n", s->stage, why);
+        return;
+    }
+    json_write_object(&w, NULL);
+    json_write_string(&w, "role", "not_run");
+    json_write_string(&w, "stage", s->stage);
+    json_write_string(&w, "why", why);
+    json_write_end(&w);
+    strbuf_puts(out, "\n");
+}
+
 enum { VERTEX_STAGE = 1, PIXEL_STAGE = 5 }; /* D3D12_SHADER_VISIBILITY */
 
 static void show_processed(struct strbuf *out, struct draw *d, const struct root_signature *r,
@@ -659,6 +678,10 @@ static void show_processed(struct strbuf *out, struct draw *d, const struct root
             p.between = true;
         }
     }
+    if (p.vertex && !codes[0])
+        not_run(out, d->x->form, p.vertex);
+    if (p.pixel && !codes[1])
+        not_run(out, d->x->form, p.pixel);
     if (p.vertex) {
         p.vertices = vertex_reader(&d->vertices, d->pipeline, d->x->contents, first->method, first->args,
                                    first->args_size);

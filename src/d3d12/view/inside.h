@@ -33,7 +33,7 @@ struct inside {
     const struct inside_more *more; /* or NULL */
 };
 
-/* Appends lines: "role" "arguments" (indirect.h), "shader", "binding", "constants", "vertex", those of processed.h, "resource"; and "damaged" with "why" for what cannot be read. 0 or
+/* Appends lines: "role" "arguments" (indirect.h), "shader", "binding", "constants", "vertex", those of processed.h, "not_run" with "why" of a shader, "resource"; and "damaged" with "why" for what cannot be read. 0 or
  * -ENOMEM. Nothing for calls that neither draw nor dispatch. */
 int inside_show(struct strbuf *out, const struct inside *x);
 

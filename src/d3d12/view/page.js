@@ -214,10 +214,10 @@ function tracedListing(text, trace) {
   }).join("\n");
 }
 
-function shaderSection(l, bindings, trace) {
-  const text = listingOf(l);
+function shaderSection(l, bindings, trace, unrun) {
+  const text = listingOf(l), notes = [l.groups ? `groups of ${l.groups.map(cell).join(" × ")} threads` : "", l.unnamed ? `no names: ${cell(l.unnamed)}` : "", unrun ? `not run: ${cell(unrun.why)}` : ""].filter(x => x);
   return section("shader-" + l.stage, `${cell(l.stage)} shader`, `model ${cell(l.model)}, ${l.bytes} bytes, ${cell(l.hash)}`,
-    signatureTable("In", l.in) + signatureTable("Out", l.out) +
+    notes.map(x => `<p>${x}</p>`).join("") + signatureTable("In", l.in) + signatureTable("Out", l.out) + (l.patch ? signatureTable("Of the patch", l.patch) : "") +
     (bindings.length ? "<h3>Binds</h3>" + table(["name", "what", "register", "space", "count"], bindings.map(b => row(cell(b.name), cell(b.kind), b.register, b.space, b.count))) : "") +
     (text ? `<h3>Instructions${trace ? `, and what they write ${trace.row === undefined ? "that is the same for all pixels" : `of row ${trace.row}`}` : ""}</h3><pre class="listing">${tracedListing(text, trace)}</pre>` : ""));
 }
@@ -502,7 +502,7 @@ function insideOf(i) {
     section("after", "Behind the vertex shader", after.length ? `the first ${after.length}, by what is known of what it reads` : "", verticesTable(after), true) +
     section("written", "Behind the pixel shader", "what is the same for all pixels", pixelTable(of("pixel")[0]), false) +
     section("pipeline", "Pipeline", pipeline ? `PipelineState#${((pipeline.call.result || {}).ppPipelineState || {}).object ?? "?"}` : "", pipeline ? pipelineSection(pipeline.call) : "") +
-    shaders.map(s => shaderSection(s, of("binding").filter(b => b.stage === s.stage), of("trace").find(x => x.stage === s.stage))).join("") +
+    shaders.map(s => shaderSection(s, of("binding").filter(b => b.stage === s.stage), of("trace").find(x => x.stage === s.stage), of("not_run").find(x => x.stage === s.stage))).join("") +
     section("resources", "Resources it reads and writes", String(of("resource").length),
       table(["resource", "what", "written last by", "made by"], of("resource").map(resourceRow))) +
     of("damaged").filter(l => l.why).map(l => `<p class="bad">${cell(l.why)}</p>`).join("");

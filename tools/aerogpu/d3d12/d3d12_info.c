@@ -223,6 +223,8 @@ int d3d12_info(const char *path, struct json_t *o, struct error *e)
     if (died)
         json_object_set_new(o, "ended_in", json_string(last));
     put_unfinished(g, o);
+    if (trc_features(t) & TRC_LACKS_CALLS)
+        json_object_set_new(o, "lacks_calls", json_true());
     if (got > 0)
         error_set(e, -ENOMEM, "%s: no memory for what it holds", path);
     else if (trc_verify(t, e)) {

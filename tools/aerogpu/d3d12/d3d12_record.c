@@ -77,6 +77,11 @@ int record_d3d12(const struct record_options *o, char *const *program)
         if (record_explain(program, &e))
             return command_fail(EXIT_ENV, &e);
     }
+    if (r.lost)
+        fprintf(
+            stderr,
+            "aerogpu record: the program had no memory left for what its threads record: %u calls at least are missing, and what rests on them cannot be played\n",
+            r.lost);
     if (wine_command(p.argv) && tables_are_not_bound(p.output, device, sizeof(device)))
         utf8_print(
             stderr,
@@ -95,5 +100,5 @@ int record_d3d12(const struct record_options *o, char *const *program)
                    WTERMSIG(r.status), strsignal(WTERMSIG(r.status)));
         return 128 + WTERMSIG(r.status);
     }
-    return WEXITSTATUS(r.status);
+    return r.lost && !WEXITSTATUS(r.status) ? EXIT_FAILED : WEXITSTATUS(r.status);
 }
