@@ -51,16 +51,22 @@ int exec_fail_vulkan(struct exec_engine *g, const char *what, VkResult r)
                      exec_vk_result_name(r));
 }
 
+uint64_t exec_completed(struct exec_engine *g)
+{
+    uint64_t serial;
+
+    pthread_mutex_lock(&g->lock);
+    serial = g->completed_serial;
+    pthread_mutex_unlock(&g->lock);
+    return serial;
+}
+
 bool exec_object_is_busy(struct exec_engine *g, const struct exec_object *o)
 {
-    bool busy;
-
     if (!o->last_use)
         return false;
-    pthread_mutex_lock(&g->lock);
-    busy = o->last_use > g->completed_serial;
-    pthread_mutex_unlock(&g->lock);
-    return busy;
+    /* The batch that is decoded has not even begun, which needs no look at what is done. */
+    return (g->batch && o->last_use == g->batch->serial) || o->last_use > exec_completed(g);
 }
 
 /* With the lock held: a batch is free, queued, or in one hand, and what is queued completes in order. */
@@ -374,6 +380,7 @@ void exec_engine_submit(struct exec_engine *g, const struct abi_submission *s)
     INVARIANT(!g->batch && !g->ctx && !g->pass_ctx); /* no submission is being decoded */
     b = take_batch(g);
     exec_objects_destroy_deferred(g);
+    exec_buffers_age(g);
     g->batch = b;
     g->submission = s;
     g->error = &error;

@@ -52,6 +52,8 @@ struct exec_engine {
     struct exec_token *tokens;
     struct exec_context *contexts;
     struct exec_object *deferred;
+    struct exec_buffer *renamed; /* those that had other memory, and how much that is, all together */
+    uint64_t place_bytes;
     struct caches *caches;
     struct pass_entry *passes;
     struct framebuffer_entry *framebuffers;

@@ -55,6 +55,8 @@ static inline struct exec_object *exec_object_ref(struct exec_object *o)
 const char *exec_object_kind_name(enum object_kind kind);
 /* Replaces *slot, counting references. */
 void exec_object_assign(struct exec_engine *g, void *slot, void *object);
+/* The serial of the last batch that the device is done with. */
+uint64_t exec_completed(struct exec_engine *g);
 /* True if the device may still read or write `o`, by this batch or an earlier one. */
 bool exec_object_is_busy(struct exec_engine *g, const struct exec_object *o);
 void exec_objects_destroy_deferred(struct exec_engine *g);

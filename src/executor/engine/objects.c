@@ -134,7 +134,7 @@ int exec_handle_remove(struct exec_engine *g, uint32_t handle, enum object_kind 
 
 static void job_unref(struct exec_engine *g, struct shader_job *job);
 
-static void destroy_texel_views(struct exec_engine *g, struct texel_view *v)
+void exec_texel_views_destroy(struct exec_engine *g, struct texel_view *v)
 {
     while (v) {
         struct texel_view *next = v->next;
@@ -146,7 +146,8 @@ static void destroy_texel_views(struct exec_engine *g, struct texel_view *v)
 
 void exec_buffer_clean(struct exec_engine *g, struct exec_buffer *b)
 {
-    destroy_texel_views(g, b->views);
+    exec_buffer_places_destroy(g, b);
+    exec_texel_views_destroy(g, b->views);
     exec_uav_counter_clean(g, &b->counter);
     exec_vk_buffer_destroy(&g->vk, &b->streamed);
     exec_vk_buffer_destroy(&g->vk, &b->vk);
@@ -212,6 +213,8 @@ void exec_object_unref(struct exec_engine *g, struct exec_object *o)
         destroy_object(g, o);
         return;
     }
+    if (o->kind == OBJECT_BUFFER)
+        o->last_use = exec_buffer_last_use((struct exec_buffer *)o);
     if (exec_object_is_busy(g, o)) {
         o->next_deferred = g->deferred;
         g->deferred = o;

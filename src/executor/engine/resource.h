@@ -35,6 +35,15 @@ struct uav_counter {
     struct texel_view *views;
 };
 
+struct buffer_place;
+
+/* Memory that a buffer had (rename.c). */
+struct buffer_places {
+    struct buffer_place *oldest, *newest;
+    struct exec_buffer *prev, *next; /* in the engine's renamed, where it has some */
+    bool listed;
+};
+
 struct exec_buffer {
     struct exec_object o;
     struct exec_vk_buffer vk;
@@ -42,6 +51,7 @@ struct exec_buffer {
     uint64_t size;
     struct backing backing;
     struct texel_view *views;
+    struct buffer_places places;
     struct uav_counter counter;     /* of who binds it without a view */
     struct exec_vk_buffer streamed; /* how many bytes were streamed out to it, made when first asked for */
 };
@@ -117,6 +127,20 @@ VkBufferUsageFlags exec_buffer_usage(const struct exec_engine *g);
 VkSampleCountFlags exec_format_samples(struct exec_engine *g, const struct format_info *f);
 /* Destroys what is in `b`, not `b`. */
 void exec_buffer_clean(struct exec_engine *g, struct exec_buffer *b);
+void exec_texel_views_destroy(struct exec_engine *g, struct texel_view *v);
+
+/* ---- rename.c */
+/* Gives the buffer, all of which will be written, memory that the device does not use. False: there is none, or the buffer has an
+ * address or a counter, which would not come along; nothing changed. */
+bool exec_buffer_rename(struct exec_engine *g, struct exec_buffer *b);
+/* The last batch that uses the buffer, or memory that it had. */
+uint64_t exec_buffer_last_use(const struct exec_buffer *b);
+/* Frees what buffers had and do not ask for; once for each submission. */
+void exec_buffers_age(struct exec_engine *g);
+/* The device is done with them. */
+void exec_buffer_places_destroy(struct exec_engine *g, struct exec_buffer *b);
+
+/* ---- objects.c */
 VkBufferView exec_buffer_view(struct exec_engine *g, struct exec_buffer *b, VkFormat format, uint64_t offset,
                               uint64_t range);
 /* The texture and range that a texture or view object selects. */

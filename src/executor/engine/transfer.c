@@ -151,37 +151,6 @@ static int wait_for_writes(struct exec_engine *g, uint64_t gpa, uint64_t size)
 
 /* ---- buffers ------------------------------------------------------------- */
 
-/* Gives the buffer fresh memory; the old goes when the device is done with it. False: no memory, or the buffer has an
- * address or a counter, which would not come along; nothing changed. */
-static bool buffer_rename(struct exec_engine *g, struct exec_buffer *b)
-{
-    struct exec_buffer *ghost;
-    struct exec_vk_buffer fresh;
-
-    if (b->addressed.base || b->counter.vk.buffer || b->streamed.buffer)
-        return false;
-    ghost = calloc(1, sizeof(*ghost));
-    if (!ghost)
-        return false;
-    if (exec_vk_buffer_create(&g->vk, &fresh, b->size, exec_buffer_usage(g), VK_USE_SHARED)) {
-        free(ghost);
-        return false;
-    }
-    ghost->o = b->o;
-    ghost->o.refs = ghost->o.names = 0;
-    ghost->vk = b->vk;
-    ghost->views = b->views;
-    ghost->o.next_deferred = g->deferred;
-    g->deferred = &ghost->o;
-    b->vk = fresh;
-    b->views = NULL;
-    b->o.last_use = 0;
-    g->ctx->dirty |= DIRTY_VERTEX_BUFFERS | DIRTY_INDEX_BUFFER;
-    for (int s = 0; s < EXEC_STAGE_COUNT; s++)
-        g->ctx->dirty |= DIRTY_STAGE << s;
-    return true;
-}
-
 static int write_buffer(struct exec_engine *g, struct exec_buffer *b, uint64_t offset, uint64_t size,
                         const void *src)
 {
@@ -193,7 +162,7 @@ static int write_buffer(struct exec_engine *g, struct exec_buffer *b, uint64_t o
     if (!size)
         return 0;
     if (!exec_object_is_busy(g, &b->o) ||
-        (offset == 0 && size == b->size && size <= RENAME_LIMIT && buffer_rename(g, b))) {
+        (offset == 0 && size == b->size && size <= RENAME_LIMIT && exec_buffer_rename(g, b))) {
         memcpy(b->vk.memory.map + offset, src, size);
         return 0;
     }
