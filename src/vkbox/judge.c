@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/signame.h"
 #include "base/utf8.h"
 #include "vkbox/awaited.h"
 
@@ -301,11 +302,39 @@ static void name_wait(const struct vkbox_semaphore *wait, const struct vkbox_obj
         TEXT(v, ", which submission %llu signals", (unsigned long long)by);
 }
 
+/* Behind what `by` is to signal, one that has not begun itself: who waits there for what nobody signals. */
+static void name_root(const struct vkbox_reader *r, uint64_t by, struct vkbox_verdict *v)
+{
+    enum { MOST = 8 };
+    uint32_t of;
+
+    for (uint32_t steps = 0; by && steps < MOST; steps++) {
+        const struct vkbox_submission *s = vkbox_submission(r, by);
+        struct awaited *a;
+        uint32_t i = 0;
+
+        if (!s || !s->num_waits || s->queue >= VKBOX_QUEUES || by <= r->ended[s->queue] ||
+            (s->num_command_buffers && vkbox_progress(r, s, &of) != VKBOX_WAITING))
+            return;
+        a = awaited_find(r->b, r->last, by);
+        while (a && i < a->num && a->by[i])
+            i++;
+        if (a && i < a->num) {
+            TEXT(v, "; submission %llu waits for semaphore ", (unsigned long long)by);
+            name_wait(&a->semaphore[i], vkbox_object(r, a->semaphore[i].handle), 0, a->may_be_other, v);
+            v->may_end |= a->semaphore[i].value != 0;
+        }
+        by = a && i == a->num && a->num ? a->by[0] : 0;
+        awaited_free(a);
+    }
+}
+
 /* A submission that the device did not begin. What nobody signals is named first. */
 static void name_waiting(const struct vkbox_reader *r, struct vkbox_verdict *v)
 {
     const struct vkbox_submission *s = vkbox_submission(r, v->submission);
     struct awaited *a = awaited_find(r->b, r->last, v->submission);
+    uint64_t behind = 0;
     uint32_t named = 0;
 
     TEXT(v, "Submission %llu has not begun", (unsigned long long)v->submission);
@@ -318,12 +347,14 @@ static void name_waiting(const struct vkbox_reader *r, struct vkbox_verdict *v)
                 continue;
             TEXT(v, "%s semaphore ", named++ ? " and" : "; it waits for");
             name_wait(&a->semaphore[i], o, a->by[i], a->may_be_other, v);
+            behind = named == 1 ? a->by[i] : behind;
         }
     if (!a || (s && s->num_waits > VKBOX_SEMAPHORES_MOST)) {
         v->may_end = true;
         UNSEEN(v, "%sall of the semaphores that it waits for", v->unseen[0] ? "; " : "");
     }
     awaited_free(a);
+    name_root(r, behind, v);
 }
 
 /* For an event that the host may still set. */
@@ -346,13 +377,6 @@ static void name_event(const struct vkbox_reader *r, struct vkbox_verdict *v)
 }
 
 /* ---- by what happened ---------------------------------------------------- */
-
-static const char *signal_name(int sig)
-{
-    const char *name = sigabbrev_np(sig);
-
-    return name ? name : "?";
-}
 
 const char *vkbox_not_canonical(const struct vkbox_crash *c, uint32_t i)
 {
@@ -389,25 +413,25 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
     if (!c->processor && c->sender && c->sender != r->b->pid) {
         v->cause = BB_CAUSE_KILLED;
         v->why = BB_SURE_SUGGESTED;
-        TEXT(v, "Process %u sent SIG%s, as the signal says", c->sender, signal_name(c->signal));
+        TEXT(v, "Process %u sent %s, as the signal says", c->sender, signal_name(c->signal).text);
         UNSEEN(v, "who sent it: one that the program sends to itself may name anybody");
     } else if (!c->processor && !c->sender) {
         v->cause = BB_CAUSE_KILLED;
         v->why = BB_SURE_SUGGESTED;
-        TEXT(v, "SIG%s was sent to the program", signal_name(c->signal));
+        TEXT(v, "%s was sent to the program", signal_name(c->signal).text);
         if (c->code > 0)
             TEXT(v, " as if it were a fault: the processor had none");
         UNSEEN(v, "who sent it: the kernel does not say, and it may have been the program itself");
     } else if (!c->processor && c->signal != SIGABRT) {
         v->cause = BB_CAUSE_PROGRAM;
         v->why = BB_SURE_SUGGESTED;
-        TEXT(v, "The program sent itself SIG%s: the processor had no fault; thread %.15s got it",
-             signal_name(c->signal), c->thread_name);
+        TEXT(v, "The program sent itself %s: the processor had no fault; thread %.15s got it",
+             signal_name(c->signal).text, c->thread_name);
         UNSEEN(v, "why it did");
     } else if (ev->unwatched || ev->hidden) {
         v->cause = BB_CAUSE_PROGRAM;
         v->why = BB_SURE_UNKNOWN;
-        TEXT(v, "SIG%s in thread %.15s", signal_name(c->signal), c->thread_name);
+        TEXT(v, "%s in thread %.15s", signal_name(c->signal).text, c->thread_name);
         UNSEEN(v, "whose code raised it: %s",
                ev->unwatched ? "nobody watched the process"
                              : "the process lets nobody see what it has mapped");
@@ -416,7 +440,7 @@ static void judge_signal(const struct vkbox_reader *r, const struct vkbox_event 
         v->cause = BB_CAUSE_PROGRAM;
         v->why = BB_SURE_SUGGESTED;
         TEXT(v, ev->in_driver ? "The program crashed in a call of the driver" : "The program itself crashed");
-        TEXT(v, ": SIG%s in thread %.15s%s%s", signal_name(c->signal), c->thread_name,
+        TEXT(v, ": %s in thread %.15s%s%s", signal_name(c->signal).text, c->thread_name,
              ev->place[0] ? ", at " : "", ev->place);
         if (c->has_address)
             TEXT(v, ", accessing 0x%llx", (unsigned long long)c->address);
@@ -475,20 +499,20 @@ static void judge_ended(const struct vkbox_event *ev, struct vkbox_verdict *v)
     } else if (ev->guessed) {
         v->cause = BB_CAUSE_KILLED;
         v->happened = v->why = BB_SURE_SUGGESTED;
-        TEXT(v, "The program was ended by SIG%s, as the exit code of what started it says",
-             signal_name(ev->signal));
+        TEXT(v, "The program was ended by %s, as the exit code of what started it says",
+             signal_name(ev->signal).text);
         UNSEEN(v, "how it ended, which only its parent was told, and who sent the signal");
     } else if (ev->signal != SIGSEGV && ev->signal != SIGBUS && ev->signal != SIGILL &&
                ev->signal != SIGFPE && ev->signal != SIGABRT && ev->signal != SIGSYS &&
                ev->signal != SIGTRAP) {
         v->cause = BB_CAUSE_KILLED;
         v->why = BB_SURE_PROVEN;
-        TEXT(v, "SIG%s ended the program", signal_name(ev->signal));
+        TEXT(v, "%s ended the program", signal_name(ev->signal).text);
         UNSEEN(v, "who sent it");
     } else {
         v->cause = BB_CAUSE_PROGRAM;
         v->why = BB_SURE_UNKNOWN;
-        TEXT(v, "SIG%s ended the program", signal_name(ev->signal));
+        TEXT(v, "%s ended the program", signal_name(ev->signal).text);
         UNSEEN(
             v,
             "where: the layer's handler did not run, as when the program replaces it, the stack runs out, or the thread had the signal blocked "
@@ -569,10 +593,10 @@ static void end_sentence(const struct vkbox_reader *r, const struct vkbox_event 
             TEXT(v, " was running when %s answered VK_ERROR_DEVICE_LOST",
                  c->call < VKBOX_NUM_CALLS && vkbox_calls[c->call] ? vkbox_calls[c->call] : "a call");
         else
-            TEXT(v, " was running when the driver gave up (SIG%s)", signal_name(c->signal));
+            TEXT(v, " was running when the driver gave up (%s)", signal_name(c->signal).text);
         break;
     default:
-        TEXT(v, " was running when SIG%s came", signal_name(c->signal));
+        TEXT(v, " was running when %s came", signal_name(c->signal).text);
     }
 }
 

@@ -253,6 +253,7 @@ void guard_destroy(struct device *d);
 VkResult note_result(struct device *d, enum vkbox_call call, VkResult r);
 VkResult queues_await(struct device *d); /* until they are idle, or the device is lost */
 void queues_device_gone(struct device *d);
+void queues_object_gone(struct device *d, VkObjectType type, uint64_t handle);
 
 /* stacks.c: the number of the calling thread's stack; 0: there was no room. */
 uint32_t stack_here(void);

@@ -289,6 +289,7 @@ void note_destroyed(struct device *d, VkObjectType type, uint64_t handle)
         descriptors_gone(d, type, handle);
     if (d->slot)
         report_address(d, type, handle, false);
+    queues_object_gone(d, type, handle);
     objects_gone(d, type, handle);
 }
 

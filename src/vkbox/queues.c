@@ -253,29 +253,18 @@ static void take_back(struct vkbox_submission *s)
     atomic_store(&s->number, 0);
 }
 
-/* Of one call: from `first` on, those of others may lie between them. */
-static void note_returned(uint64_t first, uint64_t last, VkResult r)
-{
-    for (uint64_t n = first; first && n <= last; n++) {
-        struct vkbox_submission *s = &box->submission[vkbox_slot_of(box, n)];
-
-        if (atomic_load(&s->number) == n && s->thread == box_thread())
-            atomic_store(&s->returned, 1);
-        if (r < 0 && r != VK_ERROR_DEVICE_LOST && atomic_load(&s->number) == n && s->thread == box_thread())
-            take_back(s);
-    }
-}
-
 /* ---- what the program is told to have ended ------------------------------ */
 
-/* Fences, of which device by the bits that no pointer has, to the last submission in front of them, and its queue. */
-static struct map pending_fences;
+/* What a queue signals and the program can look at, by its handle and in the bits that no pointer has its device: fences, to 1, and semaphores that have
+ * values; to the last submission that does it, its queue, and the value. What is signalled in front of that is at most as large. */
+enum signalled { FENCES, SEMAPHORES, KINDS };
+static struct {
+    struct map by, value;
+} pending[KINDS];
 
-static uint64_t *fence_at(const struct device *d, VkFence fence, bool put)
+static uint64_t key_of(const struct device *d, uint64_t handle)
 {
-    const uint64_t key = (uint64_t)fence ^ (uint64_t)d->index << 60;
-
-    return !key ? NULL : put ? map_put(&pending_fences, key) : map_find(&pending_fences, key);
+    return handle ^ (uint64_t)d->index << 60;
 }
 
 static void queue_finished(uint32_t queue, uint64_t number)
@@ -286,56 +275,97 @@ static void queue_finished(uint32_t queue, uint64_t number)
         ;
 }
 
+/* With the lock held. */
+static void forget(enum signalled kind, uint64_t key)
+{
+    map_remove(&pending[kind].by, key);
+    map_remove(&pending[kind].value, key);
+}
+
+static void signal_submitted(const struct device *d, enum signalled kind, uint64_t handle, uint32_t queue,
+                             uint64_t number, uint64_t value)
+{
+    const uint64_t key = key_of(d, handle);
+    uint64_t *by, *last;
+
+    if (!handle || queue == VKBOX_NO_INDEX)
+        return;
+    pthread_mutex_lock(&queues_lock);
+    by = map_put(&pending[kind].by, key);
+    last = map_put(&pending[kind].value, key);
+    if (!by || !last) {
+        forget(kind, key);
+    } else if (value >= *last) {
+        *by = number * VKBOX_QUEUES + queue;
+        *last = value;
+    }
+    pthread_mutex_unlock(&queues_lock);
+}
+
+/* The program was told that it has this value, or (`or_more`) at least this. It is signalled behind everything that was submitted to its queue
+ * before it; and of what waits without a command of its own no mark says that it is not over. */
+static void signal_seen(const struct device *d, enum signalled kind, uint64_t handle, uint64_t value,
+                        bool or_more)
+{
+    const uint64_t key = key_of(d, handle), *by, *last;
+
+    if (!d->slot || !handle)
+        return;
+    pthread_mutex_lock(&queues_lock);
+    by = map_find(&pending[kind].by, key);
+    last = map_find(&pending[kind].value, key);
+    if (by && last && *last <= value) {
+        queue_finished(*by % VKBOX_QUEUES, *by / VKBOX_QUEUES);
+        forget(kind, key);
+    } else if (by && last && !or_more) {
+        atomic_store(&box->queues[*by % VKBOX_QUEUES].open, *by / VKBOX_QUEUES);
+        atomic_store(&box->queues[*by % VKBOX_QUEUES].open_ns, box_now());
+    }
+    pthread_mutex_unlock(&queues_lock);
+}
+
+static void signal_forgotten(const struct device *d, enum signalled kind, uint64_t handle)
+{
+    pthread_mutex_lock(&queues_lock);
+    forget(kind, key_of(d, handle));
+    pthread_mutex_unlock(&queues_lock);
+}
+
+void queues_object_gone(struct device *d, VkObjectType type, uint64_t handle)
+{
+    if (handle && (type == VK_OBJECT_TYPE_FENCE || type == VK_OBJECT_TYPE_SEMAPHORE))
+        signal_forgotten(d, type == VK_OBJECT_TYPE_FENCE ? FENCES : SEMAPHORES, handle);
+}
+
+/* Of one call: from `first` on, those of others may lie between them. */
+static void note_returned(const struct device *d, uint64_t first, uint64_t last, VkResult r)
+{
+    for (uint64_t n = first; first && n <= last; n++) {
+        struct vkbox_submission *s = &box->submission[vkbox_slot_of(box, n)];
+
+        if (atomic_load(&s->number) != n || s->thread != box_thread())
+            continue;
+        atomic_store(&s->returned, 1);
+        if (r < 0 && r != VK_ERROR_DEVICE_LOST)
+            take_back(s);
+        for (uint32_t i = 0; r == VK_SUCCESS && i < s->num_signals && i < VKBOX_SEMAPHORES_MOST; i++) {
+            const struct vkbox_semaphore one = vkbox_semaphore_at(box, s->signals, &s->more_signals, i);
+
+            if (one.value)
+                signal_submitted(d, SEMAPHORES, one.handle, s->queue, n, one.value);
+        }
+    }
+}
+
 static void fence_submitted(const struct device *d, uint32_t queue, VkFence fence)
 {
-    uint64_t *at;
-
-    if (!fence || queue == VKBOX_NO_INDEX)
-        return;
-    pthread_mutex_lock(&queues_lock);
-    at = fence_at(d, fence, true);
-    if (at)
-        *at = atomic_load(&box->queues[queue].submitted) * VKBOX_QUEUES + queue;
-    pthread_mutex_unlock(&queues_lock);
+    if (queue != VKBOX_NO_INDEX)
+        signal_submitted(d, FENCES, (uint64_t)fence, queue, atomic_load(&box->queues[queue].submitted), 1);
 }
 
-/* What waits without a command of its own has no mark that says so. */
-static void fence_unsignalled(const struct device *d, VkFence fence)
+static void fence_seen(const struct device *d, VkFence fence, bool signalled)
 {
-    const uint64_t *at;
-
-    if (!d->slot)
-        return;
-    pthread_mutex_lock(&queues_lock);
-    at = fence_at(d, fence, false);
-    if (at) {
-        atomic_store(&box->queues[*at % VKBOX_QUEUES].open, *at / VKBOX_QUEUES);
-        atomic_store(&box->queues[*at % VKBOX_QUEUES].open_ns, box_now());
-    }
-    pthread_mutex_unlock(&queues_lock);
-}
-
-static void fence_forgotten(const struct device *d, VkFence fence)
-{
-    pthread_mutex_lock(&queues_lock);
-    map_remove(&pending_fences, (uint64_t)fence ^ (uint64_t)d->index << 60);
-    pthread_mutex_unlock(&queues_lock);
-}
-
-/* It is signalled behind everything that was submitted to its queue before it. */
-static void fence_signalled(const struct device *d, VkFence fence)
-{
-    const uint64_t *at;
-
-    if (!d->slot)
-        return;
-    pthread_mutex_lock(&queues_lock);
-    at = fence_at(d, fence, false);
-    if (at) {
-        queue_finished(*at % VKBOX_QUEUES, *at / VKBOX_QUEUES);
-        map_remove(&pending_fences, (uint64_t)fence ^ (uint64_t)d->index << 60);
-    }
-    pthread_mutex_unlock(&queues_lock);
+    signal_seen(d, FENCES, (uint64_t)fence, signalled, false);
 }
 
 static const VkTimelineSemaphoreSubmitInfo *timeline(const void *chain)
@@ -375,7 +405,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit(VkQueue queue, uint32_t
     r = d->next.vkQueueSubmit(queue, count, infos, fence);
     if (r == VK_SUCCESS)
         fence_submitted(d, index, fence);
-    note_returned(first, number, r);
+    note_returned(d, first, number, r);
     return note_result(d, VKBOX_CALL_vkQueueSubmit, r);
 }
 
@@ -408,7 +438,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueSubmit2(VkQueue queue, uint32_
     r = d->next.vkQueueSubmit2(queue, count, infos, fence);
     if (r == VK_SUCCESS)
         fence_submitted(d, index, fence);
-    note_returned(first, number, r);
+    note_returned(d, first, number, r);
     return note_result(d, VKBOX_CALL_vkQueueSubmit2, r);
 }
 
@@ -440,7 +470,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkQueueBindSparse(VkQueue queue, uint
     r = d->next.vkQueueBindSparse(queue, count, infos, fence);
     if (r == VK_SUCCESS)
         fence_submitted(d, index, fence);
-    note_returned(first, number, r);
+    note_returned(d, first, number, r);
     return note_result(d, VKBOX_CALL_vkQueueBindSparse, r);
 }
 
@@ -500,7 +530,7 @@ static VkResult poll_fences(struct device *d, void *args, uint64_t ns)
 
     for (uint32_t i = 0; r == VK_TIMEOUT && i < f->count && i < LOOKED_AT; i++)
         if (!f->all || f->count == 1 || d->next.vkGetFenceStatus(d->handle, f->fences[i]) == VK_NOT_READY)
-            fence_unsignalled(d, f->fences[i]);
+            fence_seen(d, f->fences[i], false);
     return r;
 }
 
@@ -510,7 +540,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkResetFences(VkDevice device, uint32
     struct device *d = device_of(device);
 
     for (uint32_t i = 0; d->slot && i < count; i++)
-        fence_forgotten(d, fences[i]);
+        signal_forgotten(d, FENCES, (uint64_t)fences[i]);
     return note_result(d, VKBOX_CALL_vkResetFences, d->next.vkResetFences(device, count, fences));
 }
 
@@ -523,20 +553,33 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitForFences(VkDevice device, uint
     VkResult r = wait_steps(d, VKBOX_CALL_vkWaitForFences, timeout, poll_fences, &f);
 
     for (uint32_t i = 0; r == VK_SUCCESS && (all || count == 1) && i < count; i++)
-        fence_signalled(d, fences[i]);
+        fence_seen(d, fences[i], true);
     return r;
 }
 
 static VkResult poll_semaphores(struct device *d, void *args, uint64_t ns)
 {
-    return d->next.vkWaitSemaphores(d->handle, args, ns);
+    const VkSemaphoreWaitInfo *info = args;
+    const VkResult r = d->next.vkWaitSemaphores(d->handle, info, ns);
+    uint64_t value;
+
+    for (uint32_t i = 0; d->slot && r == VK_TIMEOUT && i < info->semaphoreCount && i < LOOKED_AT; i++)
+        if (!d->next.vkGetSemaphoreCounterValue(d->handle, info->pSemaphores[i], &value))
+            signal_seen(d, SEMAPHORES, (uint64_t)info->pSemaphores[i], value, false);
+    return r;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkWaitSemaphores(VkDevice device, const VkSemaphoreWaitInfo *info,
                                                             uint64_t timeout)
 {
-    return wait_steps(device_of(device), VKBOX_CALL_vkWaitSemaphores, timeout, poll_semaphores,
-                      (void *)(uintptr_t)info);
+    struct device *d = device_of(device);
+    VkResult r =
+        wait_steps(d, VKBOX_CALL_vkWaitSemaphores, timeout, poll_semaphores, (void *)(uintptr_t)info);
+    const bool all = !(info->flags & VK_SEMAPHORE_WAIT_ANY_BIT) || info->semaphoreCount == 1;
+
+    for (uint32_t i = 0; r == VK_SUCCESS && all && i < info->semaphoreCount; i++)
+        signal_seen(d, SEMAPHORES, (uint64_t)info->pSemaphores[i], info->pValues[i], true);
+    return r;
 }
 
 struct acquire {
@@ -594,9 +637,9 @@ static VkResult wait_queue(struct device *d, enum vkbox_call call, VkQueue queue
         r = wait_steps(d, call, UINT64_MAX, poll_fences, &f);
     }
     if (r == VK_SUCCESS)
-        fence_signalled(d, fence);
+        fence_seen(d, fence, true);
     else
-        fence_forgotten(d, fence);
+        signal_forgotten(d, FENCES, (uint64_t)fence);
     if (!device_is_lost(d))
         d->next.vkDestroyFence(d->handle, fence, NULL);
     /* Idle also means that the driver has let go of everything, which is more than a fence says. */
@@ -645,17 +688,23 @@ static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetFenceStatus(VkDevice device, VkF
     if (device_is_lost(d))
         return VK_ERROR_DEVICE_LOST;
     r = d->next.vkGetFenceStatus(device, fence);
-    if (r == VK_SUCCESS)
-        fence_signalled(d, fence);
-    else if (r == VK_NOT_READY)
-        fence_unsignalled(d, fence);
+    if (r == VK_SUCCESS || r == VK_NOT_READY)
+        fence_seen(d, fence, r == VK_SUCCESS);
     return note_result(d, VKBOX_CALL_vkGetFenceStatus, r);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetSemaphoreCounterValue(VkDevice device, VkSemaphore semaphore,
                                                                       uint64_t *value)
 {
-    DEVICE_CALL(vkGetSemaphoreCounterValue, semaphore, value);
+    struct device *d = device_of(device);
+    VkResult r;
+
+    if (device_is_lost(d))
+        return VK_ERROR_DEVICE_LOST;
+    r = d->next.vkGetSemaphoreCounterValue(device, semaphore, value);
+    if (r == VK_SUCCESS)
+        signal_seen(d, SEMAPHORES, (uint64_t)semaphore, *value, false);
+    return note_result(d, VKBOX_CALL_vkGetSemaphoreCounterValue, r);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL hook_vkGetEventStatus(VkDevice device, VkEvent event)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@
 #include "base/rng.h"
 #include "base/sched/schedstat.h"
 #include "base/sched/slice.h"
+#include "base/signame.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
 
@@ -395,4 +397,13 @@ TEST(programs_are_started)
     assert_int_equal(WEXITSTATUS(status), 7);
     unlink(path);
     assert_int_equal(program_start(none, NULL, NULL), -ENOENT);
+}
+
+TEST(signals_have_names)
+{
+    assert_string_equal(signal_name(SIGSEGV).text, "SIGSEGV");
+    assert_string_equal(signal_name(SIGRTMIN).text, "SIGRTMIN");
+    assert_string_equal(signal_name(SIGRTMIN + 3).text, "SIGRTMIN+3");
+    assert_string_equal(signal_name(SIGRTMAX + 1).text, "signal 65");
+    assert_string_equal(signal_name(0).text, "signal 0");
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* pending: a right program that keeps its queues waiting for itself, and one that is not.
  *
- *   pending host|fences|frames|devices|dead|empty DUMPS
+ *   pending host|fences|frames|devices|dead|empty|awaited|polled|chain DUMPS
  *
  * host: a command buffer is submitted twice, the first time for a value that the host signals when it was told of. fences: one is submitted six
  * times, of which three fences are seen before an event holds up the fourth. frames: behind what waits for an event others are submitted all the time.
  * devices: another device works meanwhile. dead: so it does while one waits for a semaphore that nobody signals.
- * empty: a submission without commands waits for the host. The event is set when a dump is in the folder DUMPS, at the latest after two minutes, and "done" is printed.
+ * empty: a submission without commands waits for the host. awaited, polled: so it does, and the program looks at the value that it signals. chain: another
+ * one, with commands, waits for that. The event is set when a dump is in the folder DUMPS, at the latest after two minutes, and "done" is printed.
  */
 #include <glob.h>
 #include <limits.h>
@@ -89,6 +90,27 @@ static VkCommandBuffer make_commands(const struct gpu *g, bool waits)
                         &barrier, 0, NULL, 0, NULL);
     check(vkEndCommandBuffer(cb));
     return cb;
+}
+
+/* Without commands: waits for 1 of one, and makes 1 of another. */
+static void pass_on(const struct gpu *g, VkSemaphore from, VkSemaphore to)
+{
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const uint64_t value = 1;
+    VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                            .waitSemaphoreValueCount = 1,
+                                            .pWaitSemaphoreValues = &value,
+                                            .signalSemaphoreValueCount = 1,
+                                            .pSignalSemaphoreValues = &value};
+    VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                         .pNext = &values,
+                         .waitSemaphoreCount = 1,
+                         .pWaitSemaphores = &from,
+                         .pWaitDstStageMask = &stage,
+                         .signalSemaphoreCount = 1,
+                         .pSignalSemaphores = &to};
+
+    check(vkQueueSubmit(g->queue, 1, &info, VK_NULL_HANDLE));
 }
 
 /* Waits for the semaphore, if there is one (of one with a value, to be 1); without commands, if these are NULL. */
@@ -179,6 +201,50 @@ static void empty(const struct gpu *g)
     await(g, fence);
 }
 
+static VkResult look(const struct gpu *g, VkSemaphore semaphore, bool polls, uint64_t ns)
+{
+    const uint64_t one = 1;
+    VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                .semaphoreCount = 1,
+                                .pSemaphores = &semaphore,
+                                .pValues = &one};
+    uint64_t value;
+
+    if (!polls)
+        return vkWaitSemaphores(g->device, &wait, ns);
+    usleep((useconds_t)(ns / 1000));
+    check(vkGetSemaphoreCounterValue(g->device, semaphore, &value));
+    return value ? VK_SUCCESS : VK_TIMEOUT;
+}
+
+static void values(const struct gpu *g, bool polls)
+{
+    VkSemaphoreSignalInfo signal = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = make_semaphore(g), .value = 1};
+    VkSemaphore out = make_semaphore(g);
+
+    pass_on(g, signal.semaphore, out);
+    for (uint32_t i = 0, behind = 0; i < 8000 && behind < 100; i++, behind += has_dump())
+        if (look(g, out, polls, 15000000) != VK_TIMEOUT)
+            exit(4);
+    check(vkSignalSemaphore(g->device, &signal));
+    check(look(g, out, false, UINT64_MAX));
+}
+
+static void chain(const struct gpu *g)
+{
+    VkSemaphoreSignalInfo signal = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = make_semaphore(g), .value = 1};
+    VkSemaphore between = make_semaphore(g);
+    VkFence last;
+
+    pass_on(g, signal.semaphore, between);
+    last = submit(g, make_commands(g, false), between);
+    await_dump();
+    check(vkSignalSemaphore(g->device, &signal));
+    await(g, last);
+}
+
 static void fences(const struct gpu *g)
 {
     VkCommandBuffer cb = make_commands(g, true);
@@ -253,6 +319,10 @@ int main(int argc, char **argv)
         host(&g);
     } else if (!strcmp(what, "empty")) {
         empty(&g);
+    } else if (!strcmp(what, "awaited") || !strcmp(what, "polled")) {
+        values(&g, !strcmp(what, "polled"));
+    } else if (!strcmp(what, "chain")) {
+        chain(&g);
     } else if (!strcmp(what, "fences")) {
         fences(&g);
     } else if (!strcmp(what, "frames")) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """pending_test.py AEROGPU PENDING: what waits for the program is told once, of the submission that it is, whatever else is submitted meanwhile."""
-import glob, os, sqlite3, subprocess, sys, tempfile
+import glob, os, re, sqlite3, subprocess, sys, tempfile
 
 aerogpu, pending = map(os.path.abspath, sys.argv[1:3])
 
@@ -20,8 +20,13 @@ for options in ([], ['--exact']):
     r = told('host', *options)
     assert r[0].startswith('Submission 1 has not begun; it waits for semaphore') and r[1:] == ('waiting', 'candidate', 1), r
 
-r = told('empty', '--exact')
-assert r[0].startswith('Submission 1 has not begun; it waits for semaphore') and r[1:] == ('waiting', 'candidate', 1), r
+for what in 'empty', 'awaited', 'polled':
+    r = told(what, '--exact')
+    assert r[0].startswith('Submission 1 has not begun; it waits for semaphore') and r[1:] == ('waiting', 'candidate', 1), (what, r)
+
+r = told('chain', '--exact')
+assert re.fullmatch('Submission 2 has not begun; it waits for semaphore 0x[0-9a-f]+ to reach 1, which submission 1 signals; '
+                    'submission 1 waits for semaphore 0x[0-9a-f]+ to reach 1, which no submission signals', r[0]) and r[1] == 'waiting', r
 
 r = told('fences', '--exact')
 assert 'of submission 4, or of a later one of the 3 that have its command buffer' in r[0] and r[2:] == ('candidate', 4), r

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "base/signame.h"
 #include "dxgkrnl/image/explain.h"
 #include "dxgkrnl/image/fault.h"
 #include "dxgkrnl/image/image.h"
@@ -337,7 +338,7 @@ static void say_last(struct kernel *k, int sig, const siginfo_t *info, const voi
     } else if (sig == SIGABRT)
         dxgk_lastwords_say("abort() was called %s", whose);
     else if (info->si_code <= 0)
-        dxgk_lastwords_say("SIG%s was sent by process %d, which is %s", sigabbrev_np(sig), (int)info->si_pid,
+        dxgk_lastwords_say("%s was sent by process %d, which is %s", signal_name(sig).text, (int)info->si_pid,
                            info->si_pid == getpid() ? "this one" : "another");
     else if (sig != SIGTRAP) {
         describe(sig, info, context, text, sizeof(text), &full);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/signame.h"
 #include "dxgkrnl/kernel/process.h"
 
 enum { PAGE = 4096, MAX_STOPS = 10, END_MS = 3000 };
@@ -165,7 +166,7 @@ static void tell_end(int status, struct lastwords_end *end)
     if (WIFEXITED(status))
         snprintf(how, sizeof(how), "exit code %d", WEXITSTATUS(status));
     else
-        snprintf(how, sizeof(how), "SIG%s", sigabbrev_np(WTERMSIG(status)));
+        snprintf(how, sizeof(how), "%s", signal_name(WTERMSIG(status)).text);
     if (atomic_load(&words->verdict) == verdict)
         snprintf(place, sizeof(place), "when all was judged");
     else if (!*ddi)

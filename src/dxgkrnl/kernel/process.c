@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/signame.h"
 #include "dxgkrnl/kernel/exceptions.h"
 #include "dxgkrnl/kernel/state.h"
 
@@ -259,10 +260,7 @@ static void said_handler(struct kernel *k, struct process_watch *w, const char *
 {
     char what[60];
 
-    if (sigabbrev_np(sig))
-        snprintf(what, sizeof(what), "the handler of SIG%s", sigabbrev_np(sig));
-    else
-        snprintf(what, sizeof(what), "the handler of signal %d", sig);
+    snprintf(what, sizeof(what), "the handler of %s", signal_name(sig).text);
     said(k, w, ddi, what);
 }
 
