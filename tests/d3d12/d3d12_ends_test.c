@@ -231,6 +231,15 @@ TEST(cut_recordings_are_said_once)
                 strstr(strbuf_str(&out), "nothing was compared"))
                 fail_msg("%s, %d of 8: exit code %d: %s", commands[i], part, code, strbuf_str(&out));
         }
+    /* of nothing no part is made */
+    assert_int_equal(
+        run(&out,
+            "cd %s; rm -f part; head -c 260 clears.d3d12trace > short; %s trim --frames 0- -o part short; "
+            "code=$?; test ! -e part || echo made; exit $code",
+            dir, aerogpu),
+        3);
+    assert_non_null(strstr(strbuf_str(&out), "; no call of it can be read\n"));
+    assert_null(strstr(strbuf_str(&out), "made"));
     strbuf_finish(&out);
 }
 

@@ -2,6 +2,7 @@
 /* d3d12_edit.c: trim, minimize, diff of Direct3D 12: recordings made out of recordings, and compared. */
 #include "commands.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -30,7 +31,9 @@ int d3d12_cut(const char *from, const char *to, uint32_t first, uint32_t last)
     if (!(t = d3d12_open(from, &code)))
         return code;
     d3d12_guard("trim", t, from, &progress);
-    if (!trc_trim(t, to, &p, &r, &e))
+    if (*trc_cut(t) && !trc_num_blocks(t))
+        error_set(&e, -EBADMSG, "no call of it can be read");
+    else if (!trc_trim(t, to, &p, &r, &e))
         utf8_print(
             stderr,
             "%s: frames %u to %u%s: %llu calls, behind %u objects and the content of %u subresources\n", to,
