@@ -4,7 +4,7 @@
 # 64 or 32 bits.
 #   d3d11_test.sh native|wine|wine32 AEROGPU PROGRAM CALLS D3D10 LIBRARIES SHADERS WORK_DIR
 set -u
-how=$1 aerogpu=$2 program=$(realpath "$3") calls=$(realpath "$4") d3d10=$(realpath "$5") libraries=$(realpath "$6") shaders=$7 work=$8 n=0
+how=$1 aerogpu=$(realpath "$2") program=$(realpath "$3") calls=$(realpath "$4") d3d10=$(realpath "$5") libraries=$(realpath "$6") shaders=$7 work=$8 n=0
 . "$(dirname "$0")/../wine.sh"
 if [ "$how" != native ]; then
     wine_begin
@@ -61,7 +61,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-case $how in native) echo 1..25 ;; wine) echo 1..18 ;; wine32) echo 1..19 ;; esac
+case $how in native) echo 1..25 ;; wine) echo 1..20 ;; wine32) echo 1..21 ;; esac
 # nothing here hangs, however busy the machine is
 printf '[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]\nTdrDelay = 60\n' >"$folder/settings"
 serve --settings "$folder/settings"
@@ -175,6 +175,22 @@ result $where "and what was bound, by the program's names"
 mkdir "$folder/none"
 said=$(timeout 120 "$aerogpu" run --on aerogpu -o "$folder/none" -- $start "$share" 11 cycle 2>"$folder/report" 8>&- | tr -d '\r')
 result $([ "$said" = done ] && [ -z "$(ls "$folder/none")" ]; echo $?) "surfaces that nobody keeps hang nothing, and are no crash ($said)"
+if [ "$how" != native ]; then # wherever the program lies and however it looks for Direct3D, and what it starts and leaves
+    mkdir -p "$folder/game/bin" "$folder/other/bin" "$folder/run"
+    places=$(realpath "$(dirname "$(realpath "$calls")")/places.exe")
+    cp "$places" "$folder/game/bin"
+    cp "$places" "$folder/other/bin"
+    echo here >"$folder/game/above.txt"
+    rm -f "$prefix/drive_c/late.txt"
+    said=$(cd "$folder/game/bin"; TMPDIR=$folder/run timeout 120 "$aerogpu" run --on aerogpu -- wine places.exe "Z:${folder//\//\\}\\other\\bin\\places.exe" 2>"$folder/errors" 8>&- | tr -d '\r')
+    late=$(tr -d '\r' <"$prefix/drive_c/late.txt" 2>/dev/null)
+    [ "$said" = "vendor a3a0 by path 1 above here" ] && [ "$late" = "vendor a3a0 by path 1 above here" ]
+    where=$?
+    [ $where = 0 ] || sed "s/^/# /" "$folder/errors"
+    result $where "Direct3D is found in the system's folder, by who is started, too ($said; $late)"
+    [ -z "$(ls "$folder/run")" ] && [ ! -e "$prefix/drive_c/windows/system32/aerogpu_d3d10_x64.dll" ]
+    result $? "and nothing of that is left in Wine's folder, nor elsewhere ($(ls "$folder/run"))"
+fi
 [ "$how" = native ] || exit 0
 
 # Nothing is left of `aerogpu run --on aerogpu` that is ended from outside: not its program, not its service, not its folder. Nor where

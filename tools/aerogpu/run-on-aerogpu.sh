@@ -3,7 +3,7 @@
 # What `aerogpu run --on aerogpu` does: a service of its own, the program on it, and the report of what crashed.
 #   run-on-aerogpu.sh AEROGPU DUMPS LIBRARIES WINDOWS PROGRAM [ARGUMENT...]
 # WINDOWS is which of the words from PROGRAM on, counted from 0, is a program for Windows, or nothing: one that can be run (run_on.c).
-# LIBRARIES has its Direct3D. Such programs find it beside themselves: they run from a folder with links to what is beside the program.
+# LIBRARIES has its Direct3D. Such programs run where they are, in a prefix of Wine that has it among the system's libraries.
 #
 # When this script has ended, however it did, nothing is left: a supervisor holds the other end of descriptor 9, which nobody else
 # has. At its end of file the supervisor ends the service and the program of whom it was not told that they have ended.
@@ -13,6 +13,16 @@ aerogpu=$1 dumps=$2 libraries=$3 windows=$4
 shift 4
 folder=$(mktemp -d) || exit 4
 : >"$folder/log"
+
+command=("$@")
+prefix=$folder/prefix
+
+server() { # of the Wine that runs the program
+    local s
+    for s in "${WINESERVER:-}" "$(dirname -- "$(command -v -- "${command[0]}")")/wineserver" "$(command -v wineserver)" /usr/lib/wine/wineserver{,64}; do
+        [ -x "$s" ] && "$s" "$@" >/dev/null 2>&1 9>&- && return
+    done
+}
 
 gone() { # PID, within ten seconds; it may be left as a zombie that nobody waits for
     local i
@@ -24,7 +34,7 @@ gone() { # PID, within ten seconds; it may be left as a zombie that nobody waits
 }
 
 keep() {
-    local what pid program='' service=''
+    local what pid program='' service='' sockets
     trap '' HUP INT TERM
     while read -r what pid; do
         printf -v "$what" %s "$pid"
@@ -33,6 +43,12 @@ keep() {
     for pid in $program $service; do
         gone "$pid" || kill -KILL "$pid" 2>/dev/null
     done
+    if [ -d "$prefix" ]; then
+        WINEPREFIX=$prefix server -k
+        sockets=${TMPDIR:-/tmp}/$(cat "$prefix/wineserver" 2>/dev/null || echo ".wine-$UID") # Debian's Wine has that file
+        rm -rf "$sockets/server-$(stat -c %D "$prefix")-$(printf %x "$(stat -c %i "$prefix")")"
+        rmdir "$sockets" 2>/dev/null
+    fi
     rm -rf "$folder"
 }
 exec 9> >(keep)
@@ -61,15 +77,54 @@ done
 grep -q ^ready "$folder/log" || { cat "$folder/log" >&2; exit 4; }
 export AEROGPU_SOCKET=$folder/socket
 
-command=("$@")
+# A prefix like the user's, of links into it, but for the system's folders: in these are our libraries, for the program and for what it
+# starts, of 64 or 32 bits, wherever it lies and however it looks for them. The registry is a copy.
+own_prefix() { # FROM
+    local f windows=drive_c/windows
+    if [ ! -e "$1/system.reg" ]; then
+        echo "aerogpu run: Wine makes its folder $1 first, which takes a while" >&2
+        WINEPREFIX=$1 WINEDEBUG=-all told program "${command[0]}" 'C:\windows\system32\cmd.exe' /c exit >/dev/null 2>&1 &
+        wait $!
+        echo "program" >&9
+        WINEPREFIX=$1 server -w
+    fi
+    mkdir -p "$prefix/$windows/system32" "$prefix/dosdevices" && cp -t "$prefix" -- "$1"/*.reg && ln -s ../drive_c "$prefix/dosdevices/c:" ||
+        { echo "aerogpu run: of Wine's folder $1 none can be made for this program" >&2; exit 4; }
+    [ ! -e "$1/.update-timestamp" ] || cp -t "$prefix" -- "$1/.update-timestamp"
+    for f in "$1"/dosdevices/*; do
+        [ "${f##*/}" = c: ] || ln -s -- "$(realpath -m -- "$f")" "$prefix/dosdevices/${f##*/}"
+    done
+    if [ -d "$1/$windows/syswow64" ]; then
+        mkdir "$prefix/$windows/syswow64"
+        ln -s -t "$prefix/$windows/syswow64" -- "${libraries%/x86}/x86"/*.dll 2>/dev/null
+        ln -s -t "$prefix/$windows/system32" -- "${libraries%/x86}"/*.dll
+    else
+        ln -s -t "$prefix/$windows/system32" -- "$libraries"/*.dll
+    fi
+    for f in $windows/{syswow64,system32} $windows drive_c; do # what is there is not replaced
+        [ ! -d "$prefix/$f" ] || ln -s -t "$prefix/$f" -- "$1/$f"/* 2>/dev/null
+    done
+    export WINEPREFIX=$prefix
+    server -p0
+}
+
+# What was put into the folders that are not links goes where it was meant for.
+give_back() { # TO
+    local d f
+    for d in drive_c drive_c/windows{,/system32,/syswow64}; do
+        for f in "$prefix/$d"/*; do
+            case ${f##*/} in windows | system32 | syswow64) continue ;; esac
+            [ -L "$f" ] || [ ! -e "$f" ] || [ -d "$1/$d/${f##*/}" ] || mv -- "$f" "$1/$d/"
+        done
+    done
+}
+
 if [ -n "$windows" ]; then
-    program=$(realpath "${command[windows]}")
-    mkdir "$folder/program"
-    ln -s "${program%/*}"/* "$folder/program/"
-    ln -sf "$libraries"/*.dll "$folder/program/"
-    command[windows]=$folder/program/${program##*/}
+    program=${command[windows]}
     [ "$windows" != 0 ] || command=(wine "${command[@]}")
     export WINEDLLOVERRIDES="${WINEDLLOVERRIDES:+$WINEDLLOVERRIDES;}d3d9,d3d10_1,d3d10core,d3d11,dxgi=n;d3d10=n,b"
+    users=$(realpath -m -- "${WINEPREFIX:-$HOME/.wine}")
+    own_prefix "$users"
     if [ "${libraries##*/}" = x86 ]; then # Wine without its other half would answer 0, as if the program had run
         WINEDEBUG=-all told program "${command[0]}" 'C:\windows\syswow64\cmd.exe' /c exit 7 >/dev/null 2>&1 &
         wait $!
@@ -92,6 +147,15 @@ while kill -0 $program 2>/dev/null; do # that was a signal to this script
     code=$?
 done
 echo "program" >&9
+if [ -n "$windows" ]; then # what it has started may go on
+    server -w &
+    waiter=$!
+    trap 'server -k' TERM HUP INT
+    while kill -0 $waiter 2>/dev/null; do
+        wait $waiter
+    done
+    give_back "$users"
+fi
 trap - TERM HUP INT
 kill $service 2>/dev/null # dumps under way are finished
 wait $service
