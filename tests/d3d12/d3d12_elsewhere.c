@@ -7,7 +7,7 @@
  *   instances  a draw that begins behind the first vertex and the first instance
  *   rays       a state object, acceleration structures and rays through them
  *   crowd      more threads at once than there is room for what they record
- *   six        shaders of model 6, with constants: a dispatch, and rays */
+ *   six        shaders of model 6, with constants: a dispatch, rays, and a draw */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -277,7 +277,7 @@ static void crowd(void)
 
 static const void *shader(const char *name, size_t *size)
 {
-    static uint8_t bytes[2][1 << 16];
+    static uint8_t bytes[4][1 << 16];
     static int next;
     char path[4096];
     FILE *f;
@@ -288,6 +288,18 @@ static const void *shader(const char *name, size_t *size)
     if (f)
         fclose(f);
     return bytes[next++];
+}
+
+static void draw_six(void)
+{
+    D3D12_GRAPHICS_PIPELINE_STATE_DESC d = {0};
+    ID3D12PipelineState *state = NULL;
+
+    d.VS.pShaderBytecode = shader("scaled_vs.dxbc", &d.VS.BytecodeLength);
+    d.PS.pShaderBytecode = shader("six_ps.dxil", &d.PS.BytecodeLength);
+    device->lpVtbl->CreateGraphicsPipelineState(device, &d, IID(ID3D12PipelineState), (void **)&state);
+    list->lpVtbl->SetPipelineState(list, state);
+    list->lpVtbl->DrawInstanced(list, 3, 1, 0, 0);
 }
 
 static void six(void)
@@ -324,6 +336,7 @@ static void six(void)
     d5->lpVtbl->CreateStateObject(d5, &d, IID(ID3D12StateObject), (void **)&object);
     l->lpVtbl->SetPipelineState1(l, object);
     l->lpVtbl->DispatchRays(l, &rays);
+    draw_six();
     list->lpVtbl->Close(list);
     submit();
 }

@@ -321,7 +321,7 @@ TEST(shaders_of_model_6_are_inside)
     if (system("command -v llvm-dis-14 llvm-dis >/dev/null"))
         skip();
     assert_int_equal(run(&out,
-                         "a=%s; f=%s/six; for m in Dispatch DispatchRays; do "
+                         "a=%s; f=%s/six; for m in Dispatch DispatchRays DrawInstanced; do "
                          "$a show --state $($a show --method $m $f | grep -m1 -o '^[0-9]*') $f; done",
                          aerogpu, dir),
                      0);
@@ -332,6 +332,8 @@ TEST(shaders_of_model_6_are_inside)
     assert_non_null(strstr(strbuf_str(&out), "        library of shaders, model 6.3, 4848 bytes:\n"));
     assert_non_null(strstr(strbuf_str(&out), "          acceleration structure scene: t0, space 0\n"));
     assert_non_null(strstr(strbuf_str(&out), "      inverse = (0, 1, 2, 3) (4, 5, 6, 7)"));
+    assert_non_null(strstr(strbuf_str(&out), "    the pixel shader is not run: of models 4 to 5.1 alone"));
+    assert_null(strstr(strbuf_str(&out), "the vertex shader is not run"));
     strbuf_finish(&out);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# usage: viewer_test.py AEROGPU STUB CALLALL WORKLOAD: the page of a recording, in a browser: what a click on a column's head, and a choice of
+# usage: viewer_test.py AEROGPU STUB CALLALL WORKLOAD ELSEWHERE: the page of a recording, in a browser: what a click on a column's head, and a choice of
 # the order of calls, make of its lists. Speaks TAP.
 import json
 import os
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-aerogpu, stub, callall, workload = map(os.path.abspath, sys.argv[1:5])
+aerogpu, stub, callall, workload, elsewhere = map(os.path.abspath, sys.argv[1:6])
 if not shutil.which("chromium"):
     print("1..0 # SKIP chromium is not installed")
     sys.exit(0)
@@ -283,8 +283,33 @@ def why_it_is_black(work):
         check(f"why it is not seen: {name}", lines == [] if wanted is None else lines and any(wanted in l for l in lines) and len(lines) <= 2, lines)
 
 
+SIX = """
+<script>const out = {};let later = Promise.resolve();
+for (const i of inside.draws.keys()) {
+  go(i);
+  out[call(i).text.replace(/.*?\\.(\\w+)\\(.*/, "$1")] = [...document.querySelectorAll("#side details")].filter(d => /^shader-/.test(d.id)).map(d => d.textContent);
+}
+</script>
+"""
+
+
+def model_6(work):
+    """Shaders of model 6: what stands beside a dispatch, rays and a draw."""
+    env = dict(os.environ, LD_PRELOAD=stub, AEROGPU_SOURCE_ROOT=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+    subprocess.run([aerogpu, "record", "-o", work + "/six", "--", elsewhere, "six"], env=env, check=True, capture_output=True)
+    subprocess.run([aerogpu, "show", "--html", work + "/six.html", work + "/six"], check=True, capture_output=True)
+    out = look(work + "/six.html", SIX, work)
+    names = any(shutil.which(n) for n in ("llvm-dis-14", "llvm-dis"))
+    for method, wanted in {"Dispatch": ["groups of 8 \u00d7 4 \u00d7 2 threads", "; parts: SFI0", "parameter 1, for all: table of"] + ["materialsconstant buffer", "; source six.hlsl"] * names,
+                           "DispatchRays": ["; exports look (raygeneration)"] + ["sceneacceleration structure"] * names,
+                           "DrawInstanced": ["not run: of models 4 to 5.1 alone", "model 6.0"] + ["smooth_onesampler", "@dx.op.sample.f32("] * names}.items():
+        texts = "\n".join((out or {}).get(method, []))
+        check(f"a shader of model 6 is shown: {method}", all(w in texts for w in wanted), texts[:600])
+
+
 with tempfile.TemporaryDirectory() as work:
     inside_a_draw(work)
+    model_6(work)
     why_it_is_black(work)
     env = dict(os.environ, LD_PRELOAD=stub, HOME=work)
     subprocess.run([aerogpu, "record", "-o", work + "/r", "--", callall], env=env, check=True, capture_output=True)
