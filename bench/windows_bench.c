@@ -16,7 +16,7 @@ struct turn {
     double first, second; /* what the program prints, with words between */
 };
 
-/* 0; 1: this machine lacks something, which is in `why`; -1. */
+/* 0; 1: this machine lacks something; -1: the program did not run to its end. `why` says what. */
 static int run(const char *side, const char *program, const char *arguments, struct turn *out, char why[256])
 {
     char command[2048];
@@ -31,9 +31,11 @@ static int run(const char *side, const char *program, const char *arguments, str
     while (fgets(command, sizeof(command), f)) {
         if (sscanf(command, "%*s %lf %*s %lf", &out->first, &out->second) == 2)
             r = 0;
-        if (!strncmp(command, "skip: ", 6)) {
-            snprintf(why, 256, "%.*s", (int)strcspn(command + 6, "\n"), command + 6);
-            r = 1;
+        if (!strncmp(command, "skip: ", 6) || !strncmp(command, "failed: ", 8)) {
+            const char *text = strchr(command, ' ') + 1;
+
+            snprintf(why, 256, "%.*s", (int)strcspn(text, "\n"), text);
+            r = command[0] == 's' ? 1 : -1;
         }
     }
     pclose(f);
@@ -45,7 +47,7 @@ static void no_number(struct bench *b, const char *id, int r, const char *why)
     if (r > 0)
         bench_not_measured(b, id, why);
     else
-        bench_failed(b, id, "the program did not run to its end");
+        bench_failed(b, id, *why ? why : "the program did not run to its end");
 }
 
 static void measure(struct bench *b, const char *api, unsigned draws, unsigned frames)

@@ -146,11 +146,13 @@ static void frame(unsigned draws)
                                      1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
         const UINT stride = sizeof(struct vertex), offset = i % PLACES * 3 * stride;
         D3D11_MAPPED_SUBRESOURCE m;
+        HRESULT hr;
 
         ID3D11DeviceContext_OMSetBlendState(ctx, blends[i & 1], NULL, 0xFFFFFFFF);
         ID3D11DeviceContext_PSSetShaderResources(ctx, 0, 1, &textures[i % TEXTURES]);
-        if (ID3D11DeviceContext_Map(ctx, (ID3D11Resource *)object, 0, D3D11_MAP_WRITE_DISCARD, 0, &m))
-            exit(4);
+        hr = ID3D11DeviceContext_Map(ctx, (ID3D11Resource *)object, 0, D3D11_MAP_WRITE_DISCARD, 0, &m);
+        if (hr)
+            exit(frames_fail("Map", (unsigned)hr));
         memcpy(m.pData, constants, sizeof(constants));
         ID3D11DeviceContext_Unmap(ctx, (ID3D11Resource *)object, 0);
         ID3D11DeviceContext_IASetVertexBuffers(ctx, 0, 1, &vertices, &stride, &offset);
@@ -189,14 +191,23 @@ int main(int argc, char **argv)
         .BufferCount = 1,
         .Windowed = TRUE};
     const D3D_FEATURE_LEVEL level = D3D_FEATURE_LEVEL_10_0;
+    HRESULT hr;
 
     if (argc < 4)
         return 2;
     c.OutputWindow = CreateWindowA("static", "draws", WS_OVERLAPPEDWINDOW | WS_VISIBLE, 0, 0, 100, 100, NULL,
                                    NULL, NULL, NULL);
-    if (D3D11CreateDeviceAndSwapChain(NULL, D3D_DRIVER_TYPE_HARDWARE, NULL, 0, &level, 1, D3D11_SDK_VERSION,
-                                      &c, &chain, &dev, NULL, &ctx) ||
-        !make(argv[3]) || !draws_something() || frames_take(frame, draws, frames))
+    hr = D3D11CreateDeviceAndSwapChain(NULL, D3D_DRIVER_TYPE_HARDWARE, NULL, 0, &level, 1, D3D11_SDK_VERSION,
+                                       &c, &chain, &dev, NULL, &ctx);
+    if (hr)
+        return frames_fail("no device", (unsigned)hr);
+    if (!make(argv[3]) || !draws_something())
+        return frames_fail("nothing is drawn; the device's removal",
+                           (unsigned)ID3D11Device_GetDeviceRemovedReason(dev));
+    if (frames_take(frame, draws, frames))
         return 4;
-    return ID3D11Device_GetDeviceRemovedReason(dev) || !draws_something() ? 4 : 0;
+    if (!draws_something())
+        return frames_fail("nothing is drawn any more; the device's removal",
+                           (unsigned)ID3D11Device_GetDeviceRemovedReason(dev));
+    return 0;
 }

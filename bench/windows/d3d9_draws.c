@@ -67,6 +67,7 @@ int main(int argc, char **argv)
     unsigned draws = argc > 1 ? (unsigned)atoi(argv[1]) : 1000,
              frames = argc > 2 ? (unsigned)atoi(argv[2]) : 20;
     IDirect3D9 *d3d = Direct3DCreate9(D3D_SDK_VERSION);
+    HRESULT hr;
     D3DPRESENT_PARAMETERS p = {.BackBufferWidth = SIDE,
                                .BackBufferHeight = SIDE,
                                .SwapEffect = D3DSWAPEFFECT_DISCARD,
@@ -77,9 +78,15 @@ int main(int argc, char **argv)
         return 4;
     p.hDeviceWindow = CreateWindowA("static", "draws", WS_OVERLAPPEDWINDOW | WS_VISIBLE, 0, 0, 100, 100, NULL,
                                     NULL, NULL, NULL);
-    if (IDirect3D9_CreateDevice(d3d, 0, D3DDEVTYPE_HAL, p.hDeviceWindow, D3DCREATE_HARDWARE_VERTEXPROCESSING,
-                                &p, &dev) ||
-        !make())
+    hr = IDirect3D9_CreateDevice(d3d, 0, D3DDEVTYPE_HAL, p.hDeviceWindow, D3DCREATE_HARDWARE_VERTEXPROCESSING,
+                                 &p, &dev);
+    if (hr)
+        return frames_fail("no device", (unsigned)hr);
+    if (!make())
+        return frames_fail("not all could be made; the device's state",
+                           (unsigned)IDirect3DDevice9_TestCooperativeLevel(dev));
+    if (frames_take(frame, draws, frames))
         return 4;
-    return frames_take(frame, draws, frames);
+    hr = IDirect3DDevice9_TestCooperativeLevel(dev);
+    return hr ? frames_fail("the device is lost", (unsigned)hr) : 0;
 }

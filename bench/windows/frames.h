@@ -30,6 +30,13 @@ static inline double frames_median(double *values, unsigned count)
     return values[count / 2];
 }
 
+/* The exit status of a program that cannot go on, and says why. */
+static inline int frames_fail(const char *what, unsigned hr)
+{
+    fprintf(stderr, "%s: 0x%08x\n", what, hr);
+    return 4;
+}
+
 /* Draws `count` frames of `draws` draws, after some that do not count, and prints milliseconds of a frame: processor time of this thread,
  * and of the clock; medians. The exit status. */
 static inline int frames_take(void (*frame)(unsigned draws), unsigned draws, unsigned count)
@@ -37,7 +44,7 @@ static inline int frames_take(void (*frame)(unsigned draws), unsigned draws, uns
     static double cpu[FRAMES_MOST], wall[FRAMES_MOST];
 
     if (!count || count > FRAMES_MOST)
-        return 4;
+        return frames_fail("so many frames are not taken", count);
     for (unsigned i = 0; i < count + FRAMES_WARM; i++) {
         const double from_cpu = frames_clock(FRAMES_THREAD_TIME), from_wall = frames_clock(CLOCK_MONOTONIC);
 
