@@ -16,7 +16,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/signame.h"
+#include "base/sched/signame.h"
 #include "base/utf8.h"
 #include "vkbox/awaited.h"
 

@@ -24,7 +24,7 @@
 #include "base/rng.h"
 #include "base/sched/schedstat.h"
 #include "base/sched/slice.h"
-#include "base/signame.h"
+#include "base/sched/signame.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "base/signame.h"
+#include "base/sched/signame.h"
 #include "dxgkrnl/image/explain.h"
 #include "dxgkrnl/image/fault.h"
 #include "dxgkrnl/image/image.h"

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/signame.h"
+#include "base/sched/signame.h"
 #include "dxgkrnl/kernel/process.h"
 
 enum { PAGE = 4096, MAX_STOPS = 10, END_MS = 3000 };

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/signame.h"
+#include "base/sched/signame.h"
 #include "dxgkrnl/kernel/exceptions.h"
 #include "dxgkrnl/kernel/state.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/signame.h"
+#include "base/sched/signame.h"
 
 #include <signal.h>
 #include <stdio.h>
