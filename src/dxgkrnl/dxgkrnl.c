@@ -436,8 +436,9 @@ static bool query_connected(struct dxgk *d, const struct child *c)
 
 static NTSTATUS query_children(struct dxgk *d, struct error *err)
 {
-    DXGK_CHILD_DESCRIPTOR list[MAX_CHILDREN + 2] = {0};
+    DXGK_CHILD_DESCRIPTOR list[MAX_CHILDREN + 1] = {0}, *lent;
     struct judge j = {.d = d, .ddi = "DxgkDdiStartDevice"};
+    size_t size;
     NTSTATUS s;
 
     if (!d->displayonly) {
@@ -456,12 +457,18 @@ static NTSTATUS query_children(struct dxgk *d, struct error *err)
                   d->display.num_sources, d->display.num_children, MAX_SOURCES, MAX_CHILDREN);
         return STATUS_NOT_SUPPORTED;
     }
-    s = DDI(d, QueryChildRelations, d->miniport, list, (d->display.num_children + 1) * sizeof(list[0]));
+    size = (d->display.num_children + 1) * sizeof(list[0]);
+    lent = dxgk_argument(d, list, size);
+    s = STATUS_NO_MEMORY;
+    if (lent) {
+        s = DDI(d, QueryChildRelations, d->miniport, lent, (ULONG)size);
+        dxgk_argument_back(d, "DxgkDdiQueryChildRelations", "ChildRelations", lent, size, list);
+    }
     if (!NT_SUCCESS(s)) {
         miniport_failed(d, err, "DxgkDdiQueryChildRelations", s);
         return s;
     }
-    if (!dxgk_answers_children(d, list, d->display.num_children, MAX_CHILDREN + 2)) {
+    if (!dxgk_answers_children(d, list, d->display.num_children)) {
         miniport_failed(d, err, "enumerating the adapter's children", STATUS_INVALID_PARAMETER);
         return STATUS_INVALID_PARAMETER;
     }

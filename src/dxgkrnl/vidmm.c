@@ -37,7 +37,7 @@ static void check_alloc(struct dxgk *d, const struct alloc *a)
 
 NTSTATUS dxgk_vidmm_start(struct dxgk *d)
 {
-    DXGK_SEGMENTDESCRIPTOR desc[MAX_SEGMENTS] = {0};
+    DXGK_SEGMENTDESCRIPTOR desc[MAX_SEGMENTS] = {0}, *lent;
     DXGK_QUERYSEGMENTIN in = {0};
     DXGK_QUERYSEGMENTOUT out = {0};
     DXGKARG_QUERYADAPTERINFO q = {.Type = DXGKQAITYPE_QUERYSEGMENT,
@@ -55,11 +55,14 @@ NTSTATUS dxgk_vidmm_start(struct dxgk *d)
     if (!kept || !dxgk_answers_segment_count(d, &out))
         return STATUS_INVALID_PARAMETER;
     asked = out.NbSegment;
-    out.pSegmentDescriptor = desc;
+    out.pSegmentDescriptor = lent = dxgk_argument(d, desc, asked * sizeof(*desc));
+    if (!lent)
+        return STATUS_NO_MEMORY;
     kept = dxgk_answers_query(d, &q, ddi, &s);
+    dxgk_argument_back(d, ddi, "pSegmentDescriptor", lent, asked * sizeof(*desc), desc);
     if (!NT_SUCCESS(s))
         return s;
-    if (!kept || !dxgk_answers_segments(d, &out, asked, desc, MAX_SEGMENTS))
+    if (!kept || !dxgk_answers_segments(d, &out, asked, desc, lent))
         return STATUS_INVALID_PARAMETER;
     d->vidmm.num_segments = asked;
     d->vidmm.paging_size = out.PagingBufferSize;

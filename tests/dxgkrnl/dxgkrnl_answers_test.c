@@ -40,7 +40,6 @@
     R(no_segment, FIRST, o->NbSegment = 0, B, "NbSegment = 0; allowed: 1 to 31")                             \
     R(segments, FIRST, o->NbSegment = 32, B, "NbSegment = 32;")                                              \
     R(grown, SECOND, o->NbSegment = 5, B, "NbSegment = 5; allowed: what it was")                             \
-    R(segments_behind, SECOND, s[1].NbOfBanks = 1, B, "pSegmentDescriptor, behind NbSegment, = 1;")          \
     R(array, SECOND, o->pSegmentDescriptor++, B, "pSegmentDescriptor = 0x")                                  \
     R(paging_id, SECOND, o->PagingBufferSegmentId = 77, B, "PagingBufferSegmentId = 77;")                    \
     R(paging_memory, SECOND, (o->PagingBufferSegmentId = 1, s->Flags.Aperture = 0), B,                       \
@@ -73,7 +72,6 @@
     R(orientation, CHILDREN, l->ChildCapabilities.Type.VideoOutput.MonitorOrientationAwareness = 0, N,       \
       "MonitorOrientationAwareness = 0;")                                                                    \
     R(last, CHILDREN, l[1].ChildUid = 3, B, "behind the last child, = 1; allowed: zeroed")                   \
-    R(behind, CHILDREN, l[2].ChildUid = 3, B, "behind ChildRelationsSize, = 1;")                             \
     R(status_type, STATUS, t->Type = StatusRotation, N, "DxgkDdiQueryChildStatus answered Type = 2;")        \
     R(status_bool, STATUS, t->HotPlug.Connected = 7, N, "HotPlug.Connected = 7;")                            \
     R(edid_sum, EDID, ((UCHAR *)e->DescriptorBuffer)[127]++, N, "an EDID of which a block's sum = 1;")       \

@@ -57,12 +57,12 @@ bool dxgk_answers_query(struct dxgk *d, DXGKARG_QUERYADAPTERINFO *q, const char 
 bool dxgk_answers_query_caps(struct dxgk *d, NTSTATUS *s);
 /* d->caps. */
 bool dxgk_answers_caps(struct dxgk *d);
-/* Of the first pass, and of the second, whose answer is `out`, to `asked` segments at `list`, where there is `room`, zeroed. */
+/* Of the first pass, and of the second, whose answer is `out`, to `asked` segments, with `list`, which lay at `given`. */
 bool dxgk_answers_segment_count(struct dxgk *d, const DXGK_QUERYSEGMENTOUT *out);
 bool dxgk_answers_segments(struct dxgk *d, const DXGK_QUERYSEGMENTOUT *out, UINT asked,
-                           const DXGK_SEGMENTDESCRIPTOR *list, UINT room);
-/* `room` descriptors, zeroed before, of which the miniport was given the first `num` and one more. */
-bool dxgk_answers_children(struct dxgk *d, const DXGK_CHILD_DESCRIPTOR *list, unsigned num, unsigned room);
+                           const DXGK_SEGMENTDESCRIPTOR *list, const void *given);
+/* `num` descriptors and one more, all zeroed before. */
+bool dxgk_answers_children(struct dxgk *d, const DXGK_CHILD_DESCRIPTOR *list, unsigned num);
 
 /* ---- modes.c: a mode that a DDI adds to a set, as it adds it ------------- */
 

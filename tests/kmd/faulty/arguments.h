@@ -72,6 +72,7 @@
     F(list, QueryAdapterInfo, write_input((DXGKARG_QUERYADAPTERINFO *)q))                                    \
     F(list, RecommendFunctionalVidPn, *(UINT *)(ULONG_PTR)q->pVidPnTargetPrioritizationVector = 77)          \
     F(list_behind, CloseAllocation, ((HANDLE *)(ULONG_PTR)q->pOpenHandleList)[q->NumAllocations] = NULL)     \
+    F(segments_over, QueryAdapterInfo, write_segments((DXGKARG_QUERYADAPTERINFO *)q))                        \
     F(output_over, QueryAdapterInfo, memset((char *)q->pOutputData + q->OutputDataSize, 0, 8))
 
 /* What is in front of it, behind it, and where it was. */
@@ -90,7 +91,8 @@
 /* Of what is no second argument: done in around_... */
 #define FAULTS_OF_OTHER_ARGUMENTS(F)                                                                         \
     F(sources_over)                                                                                          \
-    F(information) F(timer_stack) F(interface) F(interface_over) F(descriptor_over) F(edid_over)
+    F(information)                                                                                           \
+    F(timer_stack) F(interface) F(interface_over) F(descriptor_over) F(edid_over) F(children_over)
 
 static UCHAR *last;
 
@@ -98,6 +100,14 @@ static void write_input(DXGKARG_QUERYADAPTERINFO *q)
 {
     if (q->InputDataSize)
         *(UCHAR *)(ULONG_PTR)q->pInputData ^= 1;
+}
+
+static void write_segments(DXGKARG_QUERYADAPTERINFO *q)
+{
+    DXGK_QUERYSEGMENTOUT *out = q->pOutputData;
+
+    if (q->Type == DXGKQAITYPE_QUERYSEGMENT && out->pSegmentDescriptor)
+        out->pSegmentDescriptor[out->NbSegment].NbOfBanks = 1;
 }
 
 static BOOLEAN is_of_arguments(void)
@@ -137,8 +147,8 @@ static void arguments(int ddi, void *arg)
     }
 }
 
-/* The same of other arguments: c is the third, d the fourth. */
-static void other_arguments(int ddi, ULONG_PTR c, ULONG_PTR d)
+/* The same of other arguments: b is the second, and so on. */
+static void other_arguments(int ddi, ULONG_PTR b, ULONG_PTR c, ULONG_PTR d)
 {
     if (ddi == I_StartDevice && !strcmp(fault, "sources_over"))
         ((ULONG *)d)[1] = 0;
@@ -150,4 +160,6 @@ static void other_arguments(int ddi, ULONG_PTR c, ULONG_PTR d)
         ((DXGK_DEVICE_DESCRIPTOR *)c)[1].DescriptorOffset = 0;
     if (ddi == I_QueryDeviceDescriptor && !strcmp(fault, "edid_over"))
         ((UCHAR *)((DXGK_DEVICE_DESCRIPTOR *)c)->DescriptorBuffer)[128] = 0x55;
+    if (ddi == I_QueryChildRelations && !strcmp(fault, "children_over"))
+        ((UCHAR *)b)[c] = 0;
 }

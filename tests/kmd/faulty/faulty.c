@@ -621,7 +621,7 @@ NAKED(other_stack, "add $0x48, %rsp; ret $8")
             (!strcmp(where, #name) && !strcmp(fault, "fails_after")))                                        \
             return (ULONG_PTR)STATUS_NOT_SUPPORTED;                                                          \
         if (!strcmp(where, #name))                                                                           \
-            other_arguments(I_##name, c, d);                                                                 \
+            other_arguments(I_##name, b, c, d);                                                              \
         if (I_##name == I_DispatchIoRequest && !strcmp(fault, "information")) {                              \
             ((VIDEO_REQUEST_PACKET *)c)->StatusBlock->Information = 1 << 20;                                 \
             return (ULONG_PTR)STATUS_BUFFER_OVERFLOW;                                                        \

@@ -267,12 +267,12 @@ rows = [
     *[(f"{f}@{ddi}", rf"an access violation {in_driver}, {how} 0x[0-9a-f]+, byte \d+ of an argument of \d+ bytes, in {{}}")
       for f, how, ddis in (("over", "writing", "QueryChildStatus CreateDevice StartDevice AddDevice SubmitCommand QueryAdapterInfo BuildPagingBuffer CommitVidPn DispatchIoRequest CreateContext"),
                            ("over_40", "writing", "Render Escape Patch"), ("over_far", "writing", "Present"), ("read_over", "reading", "Render"),
-                           ("sources_over", "writing", "StartDevice"), ("interface_over", "writing", "StartDevice"), ("descriptor_over", "writing", "QueryDeviceDescriptor"),
+                           ("sources_over", "writing", "StartDevice"), ("interface_over", "writing", "StartDevice"), ("descriptor_over", "writing", "QueryDeviceDescriptor"), ("children_over", "writing", "QueryChildRelations"), ("segments_over", "writing", "QueryAdapterInfo"),
                            ("edid_over", "writing", "QueryDeviceDescriptor")) for ddi in ddis.split()],
     ("in_front@Render", r"{} wrote 8 bytes in front of its argument"),
     ("in_front@CommitVidPn", r"{} wrote 8 bytes in front of its argument"),
     ("after@Render", r"the miniport wrote into an argument of a DDI that had returned"),
-    ("interface@StartDevice", r"{} answered DxgkInterface, of which it has to read all only, at byte \d+ = 0; allowed: what it was given: 0x[0-9a-f]+"),
+    ("interface@StartDevice", r"{} answered DxgkInterface, of which it has to read all only, at byte \d+ = (0x[0-9a-f]+|\d+); allowed: what it was given: 0x[0-9a-f]+"),
     ("constant@StartDevice", r"{} answered DxgkStartInfo, of which it has to read all only, at byte 0 = \d+; allowed: what it was given: 0"),
     # Lists that are CONST.
     *[(f"list@{ddi}", rf"{{}} answered {member}, of which it has to read all only, at byte 0 = (0x[0-9a-f]+|\d+); allowed: what it was given: 0x[0-9a-f]+")
