@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* any.c: calls of Direct3D 11 drawn from seeds (any_calls.h). any FOLDER FIRST COUNT [BYTES]; in FOLDER are the samples' shaders.
+/* any.c: calls of Direct3D 11 or 9 drawn from seeds (any_calls.h). any FOLDER FIRST COUNT [BYTES]; in FOLDER are the samples' shaders.
  *
  * No call of a program alone removes its device, and what was made goes when it is given back. Prints a line of each seed that went
  * otherwise, then "done". */

@@ -9,6 +9,7 @@
 
 #include "any_calls.h"
 #include "base/dxbc/dxbc_sum.h"
+#include "drawn.h"
 
 enum kind {
     BUFFER,
@@ -54,7 +55,6 @@ static struct code codes[NAMES];
 static uint8_t *block; /* what uploads and first contents come from */
 
 static struct {
-    const uint8_t *at, *end;
     bool damaged;
     ID3D11Device *device;
     ID3D11DeviceContext *context; /* that is called now: the immediate one, or a deferred one */
@@ -63,49 +63,6 @@ static struct {
 } now;
 
 /* ---- what the bytes say -------------------------------------------------- */
-
-static uint32_t next(void)
-{
-    return now.at < now.end ? *now.at++ : 0;
-}
-
-static uint32_t below(uint32_t n)
-{
-    return next() % n;
-}
-
-static bool rarely(void)
-{
-    return !below(16);
-}
-
-/* Small most of the time, and now and then what has all bits, one too many, or very large. */
-static uint32_t number(void)
-{
-    static const uint32_t odd[] = {0,      1,       0x7FFFFFFF, 0x80000000, 0xFFFFFFFF,
-                                   0xFFFF, 0x10000, 16384,      16385,      4096};
-
-    return rarely() ? odd[below(10)] : below(65);
-}
-
-static uint32_t one_of(const uint32_t *of, uint32_t n)
-{
-    return rarely() ? number() : of[below(n)];
-}
-#define ONE_OF(...)                                                                                          \
-    one_of((const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
-
-static float real(void)
-{
-    static const float reals[] = {0, 1, -1, 0.5f, 16, 64, 1e30f, -1e30f, 32768, -0.0f};
-    const uint32_t nan = 0x7FC00000;
-    float f;
-
-    if (!rarely())
-        return reals[below(10)];
-    memcpy(&f, &nan, sizeof(f));
-    return f;
-}
 
 static DXGI_FORMAT format(void)
 {
@@ -827,15 +784,15 @@ struct any_end any_calls(const uint8_t *bytes, size_t size, bool damaged)
     D3D_FEATURE_LEVEL level;
 
     memset(&now, 0, sizeof(now));
-    now.at = bytes;
-    now.end = bytes + size;
+    drawn.at = bytes;
+    drawn.end = bytes + size;
     now.damaged = damaged;
     end.created = (uint32_t)D3D11CreateDevice(NULL, D3D_DRIVER_TYPE_HARDWARE, NULL, 0, NULL, 0,
                                               D3D11_SDK_VERSION, &now.device, &level, &now.immediate);
     if (end.created)
         return end;
     now.context = now.immediate;
-    while (now.at < now.end && ID3D11Device_GetDeviceRemovedReason(now.device) == S_OK)
+    while (drawn.at < drawn.end && ID3D11Device_GetDeviceRemovedReason(now.device) == S_OK)
         calls[below(sizeof(calls) / sizeof(calls[0]))]();
     ID3D11DeviceContext_ClearState(now.immediate);
     for (int k = 0; k < KINDS; k++)

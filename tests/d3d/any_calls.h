@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* any_calls.h: bytes that are read as calls of Direct3D 11, in any order and with any numbers, right or wrong. */
+/* any_calls.h: bytes that are read as calls of Direct3D 11 (any_calls.c) or 9 (../d3d9/any_calls9.c), in any order and with any numbers,
+ * right or wrong. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,8 +11,9 @@
 bool any_calls_begin(const char *folder);
 
 struct any_end {
-    uint32_t created, removed; /* what D3D11CreateDevice and GetDeviceRemovedReason answered */
-    uint32_t references;       /* to the device that stay when it is given back */
+    uint32_t created,
+        removed; /* what was answered to who made the device, and to who asked at the end whether it is whole */
+    uint32_t references; /* to the device that stay when it is given back */
 };
 
 /* Makes a device, and the calls until the bytes end or it is removed, and gives back all that was made. Pointers are always good: what

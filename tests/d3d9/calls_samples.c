@@ -111,8 +111,27 @@ static void presented(void)
     OK(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL));
 }
 
+/* A colour is no depth, whatever the driver makes of it. */
+static void depth_of_its_own(void)
+{
+    static const D3DFORMAT none[] = {D3DFMT_A8R8G8B8, D3DFMT_UNKNOWN, D3DFMT_L8, (D3DFORMAT)0x7FFFFFFF};
+    D3DPRESENT_PARAMETERS p = present_params();
+
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        p.AutoDepthStencilFormat = none[i];
+        IS(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL), D3DERR_INVALIDCALL);
+    }
+    p.EnableAutoDepthStencil = FALSE; /* then it does not matter */
+    OK(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL));
+    p = present_params();
+    OK(IDirect3DDevice9Ex_ResetEx(dev, &p, NULL));
+    clear(0xFF00FF00);
+    PIXEL(0, 0, 0x00FF00, 0);
+}
+
 void check_samples(void)
 {
+    depth_of_its_own();
     half_covered(D3DMULTISAMPLE_4_SAMPLES, 0xFFFFFFFF, 0x7F007F);
     half_covered(D3DMULTISAMPLE_NONMASKABLE, 1, 0x7F007F);
     half_covered(D3DMULTISAMPLE_4_SAMPLES, 0, 0x0000FF);

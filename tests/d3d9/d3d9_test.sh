@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A Direct3D 9 program draws, presents, hangs and recovers on a service, natively or as a Windows program under Wine.
-#   d3d9_test.sh native|wine AEROGPU PROGRAM CALLS LIBRARIES WORK_DIR
+#   d3d9_test.sh native|wine AEROGPU PROGRAM CALLS LIBRARIES WORK_DIR [SHADERS]
 set -u
 how=$1 aerogpu=$2 program=$(realpath "$3") calls=$(realpath "$4") libraries=$(realpath "$5") work=$6 n=0 start=
 . "$(dirname "$0")/../wine.sh"
@@ -57,7 +57,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-echo 1..9
+case $how in native) echo 1..10 ;; wine) echo 1..9 ;; esac
 # nothing here hangs, however busy the machine is
 printf '[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]\nTdrDelay = 60\n' >"$folder/settings"
 serve --settings "$folder/settings"
@@ -71,6 +71,10 @@ timeout 240 $start "$calls" >"$folder/said" 2>"$folder/errors" 8>&-
 code=$?
 sed 's/^/# /' "$folder/errors" "$folder/said"
 result $([ $code = 0 ] && grep -q "^done" "$folder/said"; echo $?) "every check of calls.c ($code)"
+if [ "$how" = native ]; then
+    said=$(timeout 120 "$(dirname "$calls")/any9" "$7" 1 15 2>&1 | tr '\n' ';')
+    result $([ "$said" = "done;" ]; echo $?) "no call of a program alone removes its device ($said)"
+fi
 kill $service
 wait $service 2>/dev/null
 serve

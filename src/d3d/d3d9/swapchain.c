@@ -47,6 +47,13 @@ static bool mode_fits(const D3DDISPLAYMODEEX *now, const D3DPRESENT_PARAMETERS *
            d9_screen_has(p->BackBufferWidth, p->BackBufferHeight, rate);
 }
 
+static bool depth_fits(struct d9_factory *f, const D3DPRESENT_PARAMETERS *p)
+{
+    const FORMATOP *depth = d9_format(f, p->AutoDepthStencilFormat);
+
+    return !p->EnableAutoDepthStencil || (depth && depth->Operations & FORMATOP_ZSTENCIL);
+}
+
 HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND focus)
 {
     D3DDISPLAYMODEEX mode;
@@ -85,7 +92,7 @@ HRESULT d9_check_params(struct d9_factory *f, D3DPRESENT_PARAMETERS *p, HWND foc
          (!p->Windowed || p->BackBufferFormat != D3DFMT_R5G6B5)) ||
         p->BackBufferWidth > D9_MAX_SIDE || p->BackBufferHeight > D9_MAX_SIDE)
         return D3DERR_INVALIDCALL;
-    return samples_fit(f, p) ? S_OK : D3DERR_INVALIDCALL;
+    return samples_fit(f, p) && depth_fits(f, p) ? S_OK : D3DERR_INVALIDCALL;
 }
 
 static struct d9_swapchain *of(IDirect3DSwapChain9Ex *This)
