@@ -7,7 +7,7 @@
  *  1. At most one pass is open, and it belongs to one context and the targets that it had when the pass began.
  *  2. A pass begins behind a barrier against everything recorded before it.
  *  3. On a software device a long pass is cut into groups of draws that are handed over at once: no mark of progress
- *     (progress.h) covers more of them. Groups are small (group_draws).
+ *     (progress.h) covers more of them. A cut costs one more walk over the targets, so groups are no smaller than is_full() says.
  *  4. The first draw with a pipeline is a group of its own there: lavapipe compiles when it comes to it, and how long that
  *     takes is no matter of the draws around it. Where draws are slow, the last batch's or such a first one, each is a
  *     group: it is progress that shows, and a cut costs next to nothing beside it.
@@ -24,8 +24,8 @@
 
 /* Cuts of a batch: up to when it is waited for to know how slow draws are, and up to when these and the first ones are alone. */
 enum { MAX_GROUPS = 65535, WAIT_CUTS = 16, SLOW_CUTS = MAX_CUTS / 2, FIRST_CUTS = MAX_CUTS * 3 / 4 };
-/* Lavapipe's tiles have so many pixels a side; see group_draws(). */
-enum { TILE = 64, TILES_PER_DRAW = 4, LEAST_DRAWS = 100, MOST_DRAWS = 1000 };
+/* Lavapipe's tiles have so many pixels a side; see is_full(). */
+enum { TILE = 64, TILES_PER_COPY = 4, LEAST_COPIES = 100, GROUP_DRAWS = 1000 };
 
 static void pass_check(const struct exec_engine *g)
 {
@@ -117,7 +117,7 @@ static int pass_begin(struct exec_engine *g, struct exec_context *c, const struc
     g->need_barrier = true;
     vkCmdBeginRenderPass(g->batch->cmd, &bi, VK_SUBPASS_CONTENTS_INLINE);
     g->pass_ctx = c;
-    g->pass_draws = 0;
+    g->pass_draws = g->pass_copies = 0;
     g->pass_width = t->width;
     g->pass_height = t->height;
     g->pass_layers = t->layers;
@@ -359,18 +359,28 @@ static void flush_dynamic(struct exec_engine *g, struct exec_context *c, VkComma
                             DIRTY_BIAS | DIRTY_VERTEX_BUFFERS | DIRTY_INDEX_BUFFER);
 }
 
-/* How many draws are a group. For each that changes some state lavapipe copies all of it, 35 KB, into a block of memory of its own, and takes
- * the blocks again when the group is drawn: those of few draws are still in the processor's cache then, which halves what a copy
- * costs. A cut costs a walk over the tiles of the targets, so that there are more draws to a group where these are large. */
-static uint32_t group_draws(const struct exec_engine *g)
+/* Whether lavapipe copies its state for the draw: of what the rasterizer reads something is new. */
+static bool is_copied(const struct exec_engine *g, const struct exec_context *c)
+{
+    const struct shader_info *ps = c->pipeline->program->infos[EXEC_PS];
+    const uint32_t sets = ps && ps->descriptor_count ? DIRTY_STAGE << EXEC_PS : 0;
+
+    return g->bound_pipeline != c->pipeline->pipeline || g->bound_ctx != c ||
+           c->dirty & (sets | DIRTY_VIEWPORT | DIRTY_BLEND_CONSTANT | DIRTY_STENCIL);
+}
+
+/* Whether the group that is recorded is full. A copy of lavapipe's state is 35 KB, in a block of memory of its own, and the blocks come back
+ * when the group is drawn: few of them are still in the processor's cache then, which halves what a copy costs. A cut costs a
+ * walk over the tiles of the targets, so that there are more of them to a group where these are large. */
+static bool is_full(const struct exec_engine *g)
 {
     const uint32_t tiles = ((g->pass_width + TILE - 1) / TILE) * ((g->pass_height + TILE - 1) / TILE) *
                            g->pass_layers,
-                   draws = tiles / TILES_PER_DRAW;
+                   copies = tiles / TILES_PER_COPY;
 
     if (g->params.group_draws)
-        return g->params.group_draws;
-    return draws < LEAST_DRAWS ? LEAST_DRAWS : draws > MOST_DRAWS ? MOST_DRAWS : draws;
+        return g->pass_draws >= g->params.group_draws;
+    return g->pass_draws >= GROUP_DRAWS || g->pass_copies >= (copies > LEAST_COPIES ? copies : LEAST_COPIES);
 }
 
 /* The group that is recorded ends, if the next draw does not belong to it. */
@@ -379,7 +389,7 @@ static int end_group(struct exec_engine *g)
     struct exec_batch *b = g->batch;
     int r;
 
-    if (!g->is_cpu || !g->pass_ctx || (g->pass_draws < group_draws(g) && !g->alone))
+    if (!g->is_cpu || !g->pass_ctx || (!is_full(g) && !g->alone))
         return 0;
     r = exec_batch_cut(g);
     if (!r && g->alone && b->num_cuts < WAIT_CUTS)
@@ -438,6 +448,7 @@ static int prepare(struct exec_engine *g, struct exec_context *c, bool indexed)
             return r;
     }
     cmd = g->batch->cmd;
+    g->pass_copies += is_copied(g, c);
     if (g->bound_pipeline != c->pipeline->pipeline) {
         vkCmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_GRAPHICS, c->pipeline->pipeline);
         g->bound_pipeline = c->pipeline->pipeline;

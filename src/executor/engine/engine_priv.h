@@ -103,7 +103,7 @@ struct exec_engine {
 
     /* what the command buffer is in the middle of */
     struct exec_context *pass_ctx; /* NULL: no render pass is open */
-    uint32_t pass_draws, pass_width, pass_height, pass_layers;
+    uint32_t pass_draws, pass_copies, pass_width, pass_height, pass_layers;
     struct exec_buffer_view
         *pass_buffers[AEROGPU_MAX_RENDER_TARGETS]; /* that are drawn to; NULL behind the last */
     bool need_barrier;                             /* before the next pass, dispatch or copy */
