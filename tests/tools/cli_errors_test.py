@@ -156,7 +156,7 @@ other_kinds = [
     (f"validate --sim --settings {work}/settings", 3, f"aerogpu validate: {work}/settings: line 1: "),
     (f"validate --sim --settings {work}/nothing", 3, f"aerogpu validate: {work}/nothing: No such file"),
     (f"validate --sim --miniport {recording}", 3, "which this command has nothing for; there is: play"),
-    (f"validate --sim --out {work}/poor --miniport {poor}", 3, "aerogpu validate: the miniport lacks DxgkDdi"),
+    (f"validate --sim --out {work}/poor --miniport {poor}", 1, "aerogpu validate: the miniport lacks DxgkDdi"),
     (f"serve --socket {work}/poor.socket --miniport {poor}", 3, "aerogpu serve: the miniport lacks DxgkDdi"),
     (f"serve --miniport {work}/nothing", 3, f"aerogpu serve: {work}/nothing: No such file"),
     (f"lose --matrix {work}/nothing", 3, f"aerogpu lose: {work}/nothing: No such file"),
