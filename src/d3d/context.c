@@ -362,39 +362,13 @@ void STDMETHODCALLTYPE d3d_context_OMSetDepthStencilState(ID3D11DeviceContext *T
     TELL(This, pfnSetDepthStencilState, DRV(D3D10DDI_HDEPTHSTENCILSTATE, s), ref);
 }
 
+/* What pixel shaders store to is none then. */
 void STDMETHODCALLTYPE d3d_context_OMSetRenderTargets(ID3D11DeviceContext *This, UINT count,
                                                       ID3D11RenderTargetView *const *views,
                                                       ID3D11DepthStencilView *depth)
 {
-    struct d3d_context *c = context_of(This);
-
-    if (count > 8)
-        return;
-    for (UINT i = 0; i < 8; i++)
-        d3d_child_bind(&c->targets[i], i < count && views ? (struct d3d_child *)views[i] : NULL);
-    d3d_child_bind(&c->depth_view, (struct d3d_child *)depth);
-    d3d_context_tell_targets(c, NULL);
-}
-
-void d3d_context_tell_targets(struct d3d_context *c, const UINT *counts)
-{
-    D3D10DDI_HRENDERTARGETVIEW targets[8];
-    D3D11DDI_HUNORDEREDACCESSVIEW uavs[D3D_UAVS];
-    UINT kept[D3D_UAVS], num_targets = 0, num_uavs = 0;
-    const UINT slots = d3d_uav_slots(c->device);
-
-    d3d_hazard_written(c);
-    for (UINT i = 0; i < 8; i++) {
-        targets[i] = DRV(D3D10DDI_HRENDERTARGETVIEW, c->targets[i]);
-        num_targets = c->targets[i] ? i + 1 : num_targets;
-    }
-    for (UINT i = 0; i < slots; i++) {
-        uavs[i] = DRV(D3D11DDI_HUNORDEREDACCESSVIEW, c->pixel_uavs[i]);
-        num_uavs = c->pixel_uavs[i] ? i + 1 : num_uavs;
-        kept[i] = counts ? counts[i] : (UINT)-1;
-    }
-    TELL(c, pfnSetRenderTargets, targets, num_targets, 8 - num_targets,
-         DRV(D3D10DDI_HDEPTHSTENCILVIEW, c->depth_view), uavs, kept, 0, num_uavs, 0, slots);
+    if (count <= 8)
+        d3d_context_OMSetRenderTargetsAndUnorderedAccessViews(This, count, views, depth, 0, 0, NULL, NULL);
 }
 
 void STDMETHODCALLTYPE d3d_context_OMGetRenderTargets(ID3D11DeviceContext *This, UINT count,

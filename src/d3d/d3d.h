@@ -319,8 +319,6 @@ void *d3d_surface_face(struct d3d_child *c, REFIID riid);
 void d3d_surface_canvas_end(struct d3d_child *c);
 
 /* context.c */
-/* Tells the driver of the targets, and of what pixel shaders write to; `counts`: hidden counters, or NULL. */
-void d3d_context_tell_targets(struct d3d_context *c, const UINT *counts);
 void d3d_context_init(struct d3d_context *c, struct d3d_device *d);
 void d3d_context_clear(struct d3d_context *c);
 

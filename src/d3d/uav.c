@@ -103,6 +103,27 @@ void STDMETHODCALLTYPE d3d_context_CSSetUnorderedAccessViews(ID3D11DeviceContext
     TELL(This, pfnCsSetUnorderedAccessViews, first, count, drv, counts);
 }
 
+/* Of the targets, and of what pixel shaders store to; `counts`: hidden counters. */
+static void tell_targets(struct d3d_context *c, const UINT *counts)
+{
+    D3D10DDI_HRENDERTARGETVIEW targets[8];
+    D3D11DDI_HUNORDEREDACCESSVIEW uavs[D3D_UAVS];
+    UINT num_targets = 0, num_uavs = 0;
+    const UINT slots = d3d_uav_slots(c->device);
+
+    d3d_hazard_written(c);
+    for (UINT i = 0; i < 8; i++) {
+        targets[i] = DRV(D3D10DDI_HRENDERTARGETVIEW, c->targets[i]);
+        num_targets = c->targets[i] ? i + 1 : num_targets;
+    }
+    for (UINT i = 0; i < slots; i++) {
+        uavs[i] = DRV(D3D11DDI_HUNORDEREDACCESSVIEW, c->pixel_uavs[i]);
+        num_uavs = c->pixel_uavs[i] ? i + 1 : num_uavs;
+    }
+    TELL(c, pfnSetRenderTargets, targets, num_targets, 8 - num_targets,
+         DRV(D3D10DDI_HDEPTHSTENCILVIEW, c->depth_view), uavs, counts, 0, num_uavs, 0, slots);
+}
+
 /* Views in other slots than these go; either half may stay as it is. */
 void STDMETHODCALLTYPE d3d_context_OMSetRenderTargetsAndUnorderedAccessViews(
     ID3D11DeviceContext *This, UINT count, ID3D11RenderTargetView *const *views,
@@ -130,7 +151,7 @@ void STDMETHODCALLTYPE d3d_context_OMSetRenderTargetsAndUnorderedAccessViews(
         if (named)
             counts[i] = initial(v, initial_counts, i - first_uav);
     }
-    d3d_context_tell_targets(c, counts);
+    tell_targets(c, counts);
 }
 
 static bool is_integer(DXGI_FORMAT f)

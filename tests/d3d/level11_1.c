@@ -392,6 +392,9 @@ static void vertices(void)
     ID3D11DeviceContext_OMSetRenderTargetsAndUnorderedAccessViews(context, 0, NULL, NULL, 1, 1, &view, NULL);
     ID3D11DeviceContext_Draw(context, 7, 0);
     want("a vertex shader's count", word_of(b, 2), 7);
+    ID3D11DeviceContext_OMSetRenderTargets(context, 0, NULL, NULL);
+    ID3D11DeviceContext_Draw(context, 7, 0);
+    want("where targets alone are set", word_of(b, 2), 7);
     ID3D11DeviceContext_ClearState(context);
     ID3D11DeviceContext_VSSetShader(context, vs, NULL, 0);
     ID3D11DeviceContext_Draw(context, 7, 0);
