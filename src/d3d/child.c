@@ -186,7 +186,7 @@ void d3d_state_add(struct d3d_child *c)
 
 HRESULT d3d_child_finish(struct d3d_child *c, void **out)
 {
-    bool made = c->device->error == S_OK; /* by the driver, also where the device is removed */
+    bool made = !d3d_has_error(c->device); /* by the driver, also where the device is removed */
     HRESULT hr = d3d_take_error(c->device);
 
     c->made = made;

@@ -203,8 +203,8 @@ struct d3d_device {
     D3D_FEATURE_LEVEL level;
     UINT flags, present_interval, latency; /* frames; 0: as many as usual */
     INT priority;
-    HRESULT error;   /* what the driver said of the call under way */
-    HRESULT removed; /* S_OK, or why */
+    bool gone;       /* the driver said so, and nobody took note of it yet; __atomic */
+    HRESULT removed; /* S_OK, or why; __atomic */
     pthread_mutex_t lock;
     struct d3d_child *states;
     pthread_mutex_t states_lock; /* recursive; taken before `lock` */
@@ -239,6 +239,9 @@ HRESULT d3d_removed_reason(struct d3d_device *d);
 HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, UINT flags,
                           D3D_FEATURE_LEVEL level);
 /* What the driver said of the last call; takes note of a device that is gone. */
+/* Of the call that this thread makes. */
+void d3d_tell_error(struct d3d_device *d, HRESULT hr);
+bool d3d_has_error(const struct d3d_device *d);
 HRESULT d3d_take_error(struct d3d_device *d);
 struct d3d_device *d3d_device_of(ID3D11Device *iface);
 

@@ -5,12 +5,30 @@
 
 enum { DXGI_MAX_FRAMES = 16, DXGI_USUAL_FRAMES = 3 };
 
+/* What the driver said of the call that this thread makes: other threads make theirs, and what is said of those is not this one's. */
+static _Thread_local struct {
+    const struct d3d_device *device;
+    HRESULT error;
+} told;
+
+void d3d_tell_error(struct d3d_device *d, HRESULT hr)
+{
+    if (hr == (HRESULT)0x88760870) /* D3DDDIERR_DEVICEREMOVED */
+        __atomic_store_n(&d->gone, true, __ATOMIC_RELEASE);
+    else if (d3d_has_error(d))
+        return;
+    told.device = d;
+    told.error = hr;
+}
+
+bool d3d_has_error(const struct d3d_device *d)
+{
+    return told.device == d && told.error != S_OK;
+}
+
 static VOID APIENTRY set_error(D3D10DDI_HRTCORELAYER h, HRESULT hr)
 {
-    struct d3d_device *d = h.handle;
-
-    if (d->error == S_OK || hr == (HRESULT)0x88760870)
-        d->error = hr;
+    d3d_tell_error(h.handle, hr);
 }
 
 static VOID APIENTRY state_again(D3D10DDI_HRTCORELAYER h)
@@ -37,7 +55,8 @@ static HRESULT APIENTRY present_cb(HANDLE h, DXGIDDICB_PRESENT *a)
 
 static void say_removed(struct d3d_device *d)
 {
-    bool hung = d->removed == DXGI_ERROR_DEVICE_HUNG, reset = d->removed == DXGI_ERROR_DEVICE_RESET;
+    const HRESULT why = __atomic_load_n(&d->removed, __ATOMIC_RELAXED);
+    bool hung = why == DXGI_ERROR_DEVICE_HUNG, reset = why == DXGI_ERROR_DEVICE_RESET;
 
     d3d_say(
         d, D3D11_MESSAGE_CATEGORY_EXECUTION, D3D11_MESSAGE_SEVERITY_ERROR,
@@ -49,23 +68,33 @@ static void say_removed(struct d3d_device *d)
         : reset
             ? "DXGI_ERROR_DEVICE_RESET: another device's commands had the adapter reset"
             : "DXGI_ERROR_DEVICE_REMOVED: the adapter is gone, or the program did what it cannot go on from",
-        (unsigned)d->removed);
+        (unsigned)why);
+}
+
+/* For ever, with the reason that came first. */
+static HRESULT remove_for(struct d3d_device *d, HRESULT why)
+{
+    HRESULT was = S_OK;
+
+    return __atomic_compare_exchange_n(&d->removed, &was, why, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+               ? why
+               : was;
 }
 
 HRESULT d3d_take_error(struct d3d_device *d)
 {
-    HRESULT hr = d->error;
+    HRESULT hr = d3d_has_error(d) ? told.error : S_OK, why;
 
-    d->error = S_OK;
-    if (hr == (HRESULT)0x88760870) { /* D3DDDIERR_DEVICEREMOVED */
-        if (d->removed == S_OK)
-            d->removed = d3d_removed_reason(d);
-        if (d->removed == S_OK)
-            d->removed = DXGI_ERROR_DEVICE_REMOVED;
+    if (told.device == d)
+        told.device = NULL;
+    if (__atomic_exchange_n(&d->gone, false, __ATOMIC_ACQUIRE)) {
+        why = d3d_removed_reason(d);
+        remove_for(d, why != S_OK ? why : DXGI_ERROR_DEVICE_REMOVED);
         say_removed(d);
-        hr = DXGI_ERROR_DEVICE_REMOVED;
     }
-    return d->removed != S_OK ? DXGI_ERROR_DEVICE_REMOVED : hr;
+    if (hr == (HRESULT)0x88760870)
+        return DXGI_ERROR_DEVICE_REMOVED;
+    return __atomic_load_n(&d->removed, __ATOMIC_RELAXED) != S_OK ? DXGI_ERROR_DEVICE_REMOVED : hr;
 }
 
 static void fill_core(D3D11DDI_CORELAYER_DEVICECALLBACKS *c)
@@ -141,6 +170,7 @@ HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, 
 
     if (!d)
         return hr;
+    d3d_take_error(d); /* of another that lay there */
     d->vtbl = &d3d_device_vtbl;
     d->dxgi_vtbl = &d3d_dxgi_device_vtbl;
     d->d10_vtbl = &d10_device_vtbl;
@@ -335,9 +365,9 @@ HRESULT STDMETHODCALLTYPE d3d_device_GetDeviceRemovedReason(ID3D11Device *This)
 {
     struct d3d_device *d = (struct d3d_device *)This;
 
-    if (d->removed == S_OK)
-        d->removed = d3d_removed_reason(d);
-    return d->removed;
+    const HRESULT why = __atomic_load_n(&d->removed, __ATOMIC_RELAXED);
+
+    return why != S_OK ? why : remove_for(d, d3d_removed_reason(d));
 }
 
 void STDMETHODCALLTYPE d3d_device_GetImmediateContext(ID3D11Device *This, ID3D11DeviceContext **out)

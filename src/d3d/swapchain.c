@@ -591,7 +591,7 @@ static HRESULT to_display(struct swapchain *s, UINT interval)
     pthread_mutex_unlock(&d->lock);
     s->next = (s->next + 1) % PRIMARIES;
     if (hr != S_OK)
-        d->error = hr;
+        d3d_tell_error(d, hr);
     return d3d_take_error(d);
 }
 

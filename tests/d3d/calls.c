@@ -820,6 +820,7 @@ int main(int argc, char **argv)
     objects(&(struct calls){device, context, target, staging, view, draw_all});
     deferred(&(struct calls){device, context, target, staging, view, draw_all});
     dynamic(&(struct calls){device, context, target, staging, view, draw_all});
+    threads(&(struct calls){device, context, target, staging, view, draw_all});
     debug(&(struct calls){device, context, target, staging, view, draw_all}, argv[1]);
     level11(&(struct calls){device, context, target, staging, view, draw_all}, argv[1]);
     level11_1(argv[1]);

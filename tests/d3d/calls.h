@@ -18,3 +18,4 @@ void level11_1(const char *folder); /* on a device of its own */
 void deferred(const struct calls *c);
 void debug(const struct calls *c, const char *folder);
 void dynamic(const struct calls *c);
+void threads(const struct calls *c);

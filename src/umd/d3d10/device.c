@@ -197,7 +197,8 @@ static HRESULT APIENTRY create_device(D3D10DDI_HADAPTER h, D3D10DDIARG_CREATEDEV
     d->um = a->p11UMCallbacks;
     d->dxgi = a->DXGIBaseDDI.pDXGIBaseCallbacks;
     d->adapter = h.pDrvPrivate;
-    c.NodeOrdinal = umd_engine(d->adapter->query, d->adapter->runtime.handle, &d->adapter->info);
+    d->info = d->adapter->info;
+    c.NodeOrdinal = umd_engine(d->adapter->query, d->adapter->runtime.handle, &d->info);
     hr = d->kt->pfnCreateContextCb(d->runtime.handle, &c);
     if (hr != S_OK)
         return hr;

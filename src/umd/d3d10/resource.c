@@ -117,7 +117,7 @@ static const struct {
 
 uint32_t umd10_format(const struct umd10_device *d, UINT dxgi)
 {
-    uint64_t features = d->adapter->info.device_features;
+    uint64_t features = d->info.device_features;
 
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         uint32_t f = formats[i].format;
@@ -389,7 +389,7 @@ static bool describe(const struct umd10_device *d, struct umd10_resource *r,
                                                                          : 2;
     if (!r->format || !samples_there_are(d, r->format, r->samples) ||
         (r->samples > 1 && (r->staging || a->MipLevels != 1 || r->dimensions != 2)) ||
-        (r->dimensions != 2 && !(d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_DIMENSIONS))))
+        (r->dimensions != 2 && !(d->info.device_features & AEROGPU_EXT_FEATURE(EXT_DIMENSIONS))))
         return false;
     r->width = a->pMipInfoList[0].TexelWidth;
     r->height = a->pMipInfoList[0].TexelHeight;

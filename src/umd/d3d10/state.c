@@ -195,7 +195,7 @@ static VOID APIENTRY create_sampler(D3D10DDI_HDEVICE h, CONST D3D10_DDI_SAMPLER_
 
     s->name = umd10_name(d);
     umd10_room(d, 128);
-    if (d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_SAMPLERS))
+    if (d->info.device_features & AEROGPU_EXT_FEATURE(EXT_SAMPLERS))
         ABI_EMIT(&d->stream, EXT_CREATE_SAMPLER, ext_create_sampler, .sampler_handle = s->name,
                  .filter = (uint32_t)a->Filter, .address_u = (uint32_t)a->AddressU,
                  .address_v = (uint32_t)a->AddressV, .address_w = (uint32_t)a->AddressW,

@@ -125,8 +125,9 @@ struct umd10_device {
     const D3D11DDI_CORELAYER_DEVICECALLBACKS *um;
     const DXGI_DDI_BASE_CALLBACKS *dxgi;
     struct umd10_adapter *adapter;
-    bool every_stage;             /* may write to views, and not pixel shaders alone: 11.1 */
-    D3D11_1DDI_DEVICEFUNCS whole; /* what the calls of an 11.0 runtime become (eleven.c) */
+    struct aerogpu_umd_private info; /* as the adapter told this device; its own is other devices', too */
+    bool every_stage;                /* may write to views, and not pixel shaders alone: 11.1 */
+    D3D11_1DDI_DEVICEFUNCS whole;    /* what the calls of an 11.0 runtime become (eleven.c) */
     HANDLE context;
     uint8_t *command;
     uint32_t command_size, list_size;
@@ -162,7 +163,7 @@ static inline struct umd10_device *umd10_device(D3D10DDI_HDEVICE h)
 
 static inline bool umd10_has(const struct umd10_device *d, uint64_t feature)
 {
-    return d->adapter->info.device_features & feature;
+    return d->info.device_features & feature;
 }
 
 /* The stage of a packet, and what stage_ex says beside it. */

@@ -96,7 +96,7 @@ static VOID APIENTRY generate_mips(D3D10DDI_HDEVICE h, D3D10DDI_HSHADERRESOURCEV
     if (d->dropped || v->resource->buffer || v->resource->samples > 1 ||
         umd10_is_depth(v->resource->format) || umd10_is_integer(v->resource->format))
         return;
-    if (!(d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_MIPS))) {
+    if (!(d->info.device_features & AEROGPU_EXT_FEATURE(EXT_MIPS))) {
         umd10_error(d, DXGI_DDI_ERR_UNSUPPORTED);
         return;
     }

@@ -8,7 +8,7 @@ static VOID APIENTRY name(HANDLE h, HANDLE resource, CONST CHAR *text)
 {
     struct umd9_device *d = umd9_device(h);
 
-    if (d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_NAMES))
+    if (d->info.device_features & AEROGPU_EXT_FEATURE(EXT_NAMES))
         UMD_NAME(umd9, d, ((const struct umd9_resource *)resource)->name, text);
 }
 

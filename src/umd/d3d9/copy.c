@@ -263,7 +263,7 @@ static HRESULT APIENTRY generate_mips(HANDLE h, CONST D3DDDIARG_GENERATEMIPSUBLE
     struct umd9_resource *r = a->hResource;
 
     if (!r->name || !r->format ||
-        !(umd9_operations(r->format, d->adapter->info.device_features) & FORMATOP_AUTOGENMIPMAP))
+        !(umd9_operations(r->format, d->info.device_features) & FORMATOP_AUTOGENMIPMAP))
         return D3DDDIERR_NOTAVAILABLE;
     if (r->mips == 1)
         return umd9_state(d);

@@ -255,7 +255,8 @@ static HRESULT APIENTRY create_device(HANDLE h, D3DDDIARG_CREATEDEVICE *a)
     d->runtime = a->hDevice;
     d->kt = a->pCallbacks;
     d->adapter = h;
-    c.NodeOrdinal = umd_engine(d->adapter->query, d->adapter->runtime, &d->adapter->info);
+    d->info = d->adapter->info;
+    c.NodeOrdinal = umd_engine(d->adapter->query, d->adapter->runtime, &d->info);
     hr = d->kt->pfnCreateContextCb(d->runtime, &c);
     if (hr != S_OK) {
         free(d);

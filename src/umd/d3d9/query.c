@@ -15,7 +15,7 @@ static HRESULT APIENTRY create_query(HANDLE h, D3DDDIARG_CREATEQUERY *a)
 
     if (a->QueryType != D3DDDIQUERYTYPE_EVENT &&
         (a->QueryType < D3DDDIQUERYTYPE_OCCLUSION || a->QueryType > D3DDDIQUERYTYPE_TIMESTAMPFREQ ||
-         !(d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_QUERIES))))
+         !(d->info.device_features & AEROGPU_EXT_FEATURE(EXT_QUERIES))))
         return D3DDDIERR_NOTAVAILABLE;
     q = calloc(1, sizeof(*q));
     if (!q)

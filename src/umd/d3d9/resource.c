@@ -285,15 +285,15 @@ static HRESULT APIENTRY create_resource(HANDLE h, D3DDDIARG_CREATERESOURCE *a)
 
     if (hr != S_OK)
         return hr;
-    if (f && !umd9_operations(f, d->adapter->info.device_features))
+    if (f && !umd9_operations(f, d->info.device_features))
         f = NULL;
-    samples = umd9_samples(f, d->adapter->info.device_features, a->MultisampleType);
+    samples = umd9_samples(f, d->info.device_features, a->MultisampleType);
     if (!a->SurfCount || !samples || (samples > 1 && !plain_target(a)) ||
         (a->Flags.SharedResource &&
          (a->SurfCount != 1 || a->Pool == D3DDDIPOOL_SYSTEMMEM || !umd9_shared_format(f))) ||
         (!buffer && !f && a->Pool != D3DDDIPOOL_SYSTEMMEM) ||
         (a->Flags.Volume && a->Pool != D3DDDIPOOL_SYSTEMMEM &&
-         !(umd9_operations(f, d->adapter->info.device_features) & FORMATOP_VOLUMETEXTURE)))
+         !(umd9_operations(f, d->info.device_features) & FORMATOP_VOLUMETEXTURE)))
         return D3DDDIERR_NOTAVAILABLE;
     r = calloc(1, sizeof(*r) + a->SurfCount * sizeof(r->surfaces[0]));
     if (!r)

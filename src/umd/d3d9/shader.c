@@ -358,7 +358,7 @@ static void bind_constants(struct umd9_device *d, struct umd9_registers *r, uint
 
 bool umd9_has_rows(const struct umd9_device *d)
 {
-    return d->adapter->info.device_features & AEROGPU_EXT_FEATURE(EXT_D3D9);
+    return d->info.device_features & AEROGPU_EXT_FEATURE(EXT_D3D9);
 }
 
 void umd9_set_rows(struct umd9_device *d, uint32_t first, const void *values, uint32_t count)

@@ -184,6 +184,7 @@ struct umd9_device {
     HANDLE runtime;
     const D3DDDI_DEVICECALLBACKS *kt;
     struct umd9_adapter *adapter;
+    struct aerogpu_umd_private info; /* as the adapter told this device; its own is other devices', too */
     HANDLE context;
     uint8_t *command;
     uint32_t command_size, list_size;
