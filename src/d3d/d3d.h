@@ -320,6 +320,8 @@ HRESULT d3d_uav_create(struct d3d_device *d, struct d3d_child *r,
 /* surface.c: the faces that DXGI has of a resource: NULL, it has no such one. */
 void *d3d_surface_face(struct d3d_child *c, REFIID riid);
 void d3d_surface_canvas_end(struct d3d_child *c);
+/* D3D11_BIND_FLAGs of what DXGI calls a use. */
+UINT d3d_surface_binds(DXGI_USAGE usage);
 
 /* context.c */
 void d3d_context_init(struct d3d_context *c, struct d3d_device *d);

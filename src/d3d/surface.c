@@ -225,6 +225,13 @@ HRESULT STDMETHODCALLTYPE d3d_surface_ReleaseDC(IDXGISurface1 *This, RECT *chang
     return S_OK;
 }
 
+UINT d3d_surface_binds(DXGI_USAGE usage)
+{
+    return (usage & DXGI_USAGE_RENDER_TARGET_OUTPUT ? D3D11_BIND_RENDER_TARGET : 0) |
+           (usage & DXGI_USAGE_SHADER_INPUT ? D3D11_BIND_SHADER_RESOURCE : 0) |
+           (usage & DXGI_USAGE_UNORDERED_ACCESS ? D3D11_BIND_UNORDERED_ACCESS : 0);
+}
+
 /* Of the device's, so many as are asked for. */
 HRESULT STDMETHODCALLTYPE d3d_dxgi_device_CreateSurface(IDXGIDevice2 *This, const DXGI_SURFACE_DESC *desc,
                                                         UINT count, DXGI_USAGE usage,
@@ -243,10 +250,7 @@ HRESULT STDMETHODCALLTYPE d3d_dxgi_device_CreateSurface(IDXGIDevice2 *This, cons
                                .ArraySize = 1,
                                .Format = desc->Format,
                                .SampleDesc = desc->SampleDesc,
-                               .BindFlags =
-                                   (usage & DXGI_USAGE_RENDER_TARGET_OUTPUT ? D3D11_BIND_RENDER_TARGET : 0) |
-                                   (usage & DXGI_USAGE_SHADER_INPUT ? D3D11_BIND_SHADER_RESOURCE : 0) |
-                                   (usage & DXGI_USAGE_UNORDERED_ACCESS ? D3D11_BIND_UNORDERED_ACCESS : 0)};
+                               .BindFlags = d3d_surface_binds(usage)};
     for (UINT i = 0; i < count; i++)
         out[i] = NULL;
     for (UINT i = 0; i < count && hr == S_OK; i++) {

@@ -138,8 +138,10 @@ static HRESULT make_buffers(struct swapchain *s)
                               .SampleDesc = s->desc.SampleDesc};
     HRESULT hr = S_OK;
 
-    t.BindFlags = (s->desc.BufferUsage & DXGI_USAGE_RENDER_TARGET_OUTPUT ? D3D11_BIND_RENDER_TARGET : 0) |
-                  (s->desc.BufferUsage & DXGI_USAGE_SHADER_INPUT ? D3D11_BIND_SHADER_RESOURCE : 0);
+    t.BindFlags = d3d_surface_binds(s->desc.BufferUsage);
+    if (t.BindFlags & D3D11_BIND_UNORDERED_ACCESS &&
+        ID3D11Device_CreateTexture2D((ID3D11Device *)s->device, &t, NULL, NULL) != S_FALSE)
+        return E_INVALIDARG; /* of several samples, or of this feature level */
     t.MiscFlags =
         s->desc.Flags & DXGI_SWAP_CHAIN_FLAG_GDI_COMPATIBLE ? D3D11_RESOURCE_MISC_GDI_COMPATIBLE : 0;
     for (UINT i = 0; i < seen(s) && hr == S_OK; i++) {

@@ -85,6 +85,29 @@ static IDXGISwapChain *new_chain(HWND w)
     return out;
 }
 
+/* Buffers that shaders store to, where there are such textures. */
+static void stored_to(void)
+{
+    DXGI_SWAP_CHAIN_DESC d = {.BufferDesc = {.Format = DXGI_FORMAT_R8G8B8A8_UNORM},
+                              .SampleDesc = {1, 0},
+                              .BufferUsage = DXGI_USAGE_RENDER_TARGET_OUTPUT | DXGI_USAGE_UNORDERED_ACCESS,
+                              .BufferCount = 1,
+                              .OutputWindow = window,
+                              .Windowed = TRUE};
+    ID3D11UnorderedAccessView *view;
+    ID3D11Texture2D *buffer;
+    IDXGISwapChain *out;
+
+    NEED(IDXGIFactory_CreateSwapChain(factory, (IUnknown *)device, &d, &out));
+    NEED(IDXGISwapChain_GetBuffer(out, 0, &IID_ID3D11Texture2D, (void **)&buffer));
+    NEED(ID3D11Device_CreateUnorderedAccessView(device, (ID3D11Resource *)buffer, NULL, &view));
+    ID3D11UnorderedAccessView_Release(view);
+    ID3D11Texture2D_Release(buffer);
+    CHECK(IDXGISwapChain_Release(out) == 0);
+    d.SampleDesc.Count = 4;
+    CHECK(IDXGIFactory_CreateSwapChain(factory, (IUnknown *)device, &d, &out) == E_INVALIDARG);
+}
+
 static void press(HWND w, LPARAM more)
 {
     PostMessageA(w, WM_SYSKEYDOWN, VK_RETURN, (28 << 16) | 1 | more);
@@ -262,6 +285,7 @@ int main(void)
     NEED(CreateDXGIFactory(&IID_IDXGIFactory, (void **)&factory));
     NEED(D3D11CreateDevice(NULL, D3D_DRIVER_TYPE_HARDWARE, NULL, 0, NULL, 0, D3D11_SDK_VERSION, &device, NULL,
                            NULL));
+    stored_to();
     chain = new_chain(window);
     alt_enter();
     places();
