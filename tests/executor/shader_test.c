@@ -547,3 +547,50 @@ TEST(test_barrier_of_views)
     assert_int_equal(shader_validate(words, count, &e), 0);
     free(words);
 }
+
+/* The phases of a hull shader, as libvkd3d-shader 1.2 translates them: each has the type of functions again. */
+TEST(test_types_of_phases)
+{
+    enum {
+        VOID_TYPE = 1,
+        UINT,
+        OTHER,
+        FUNCTION_TYPE,
+        AGAIN,
+        MAIN,
+        PHASE,
+        WITH_ID,
+        PARAMETER,
+        LABELS,
+        IDS = LABELS + 3
+    };
+    /* clang-format off */
+    static const uint32_t module[] = {
+        0x07230203, 0x00010300, 0, IDS, 0,
+        OP(17, 2), 1,                      /* OpCapability Shader */
+        OP(14, 3), 0, 1,                   /* OpMemoryModel Logical GLSL450 */
+        OP(15, 5), 5, MAIN, 0x6E69616D, 0, /* OpEntryPoint GLCompute "main" */
+        OP(16, 6), MAIN, 17, 1, 1, 1,      /* OpExecutionMode LocalSize 1 1 1 */
+        OP(19, 2), VOID_TYPE,
+        OP(21, 4), UINT, 32, 0,
+        OP(33, 4), OTHER, VOID_TYPE, UINT,
+        OP(33, 3), FUNCTION_TYPE, VOID_TYPE,
+        OP(33, 3), AGAIN, VOID_TYPE,
+        OP(54, 5), VOID_TYPE, MAIN, 0, FUNCTION_TYPE, OP(248, 2), LABELS, OP(253, 1), OP(56, 1),
+        OP(54, 5), VOID_TYPE, PHASE, 0, AGAIN, OP(248, 2), LABELS + 1, OP(253, 1), OP(56, 1),
+        OP(54, 5), VOID_TYPE, WITH_ID, 0, OTHER, OP(55, 3), UINT, PARAMETER, OP(248, 2), LABELS + 2, OP(253, 1), OP(56, 1)};
+    /* clang-format on */
+    size_t count = sizeof(module) / sizeof(*module);
+    uint32_t *words = malloc(sizeof(module));
+    struct error e = {0};
+
+    assert_non_null(words);
+    memcpy(words, module, sizeof(module));
+    assert_int_not_equal(shader_validate(words, count, &e), 0);
+    assert_int_equal(spirv_bound_arrays(&words, &count), 0);
+    e = (struct error){0};
+    if (shader_validate(words, count, &e))
+        fail_msg("%s", e.text);
+    assert_int_equal(count, sizeof(module) / sizeof(*module) - 3);
+    free(words);
+}

@@ -146,6 +146,16 @@ static bool barrier(struct bounds *b, const uint32_t *w, uint32_t n)
     return true;
 }
 
+/* libvkd3d-shader 1.2 declares the type of functions again for each phase of a hull shader: the first such type is all of theirs. */
+static uint32_t function_type(const struct bounds *b, uint32_t type)
+{
+    const uint32_t *w = spirv_definition(&b->m, type), *first = b->m.in + SPIRV_HEADER;
+
+    while (first < w && (*first != *w || memcmp(first + 2, w + 2, (spirv_length(w) - 2) * sizeof(*w)) != 0))
+        first += spirv_length(first);
+    return first[1];
+}
+
 static void rewrite(struct bounds *b)
 {
     struct spirv_words *section = &b->m.out.globals;
@@ -154,9 +164,13 @@ static void rewrite(struct bounds *b)
         const uint32_t *w = b->m.in + at, op = spirv_opcode(w), n = spirv_length(w);
         bool done = false;
 
-        if (op == SpvOpFunction)
+        if (op == SpvOpFunction) {
             section = &b->m.out.code;
-        if (op == SpvOpVariable)
+            SPIRV_OP(&b->m.out, code, op, w[1], w[2], w[3], function_type(b, w[4]));
+            done = true;
+        } else if (op == SpvOpTypeFunction) {
+            done = function_type(b, w[1]) != w[1];
+        } else if (op == SpvOpVariable)
             done = longer_variable(b, w);
         else if (op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain)
             done = chain(b, w, n);
