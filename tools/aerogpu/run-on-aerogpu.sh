@@ -87,6 +87,7 @@ own_prefix() { # FROM
         wait $!
         echo "program" >&9
         WINEPREFIX=$1 server -w
+        [ -e "$1/system.reg" ] || { echo "aerogpu run: ${command[0]} cannot make its folder $1" >&2; exit 4; }
     fi
     mkdir -p "$prefix/$windows/system32" "$prefix/dosdevices" && cp -t "$prefix" -- "$1"/*.reg && ln -s ../drive_c "$prefix/dosdevices/c:" ||
         { echo "aerogpu run: of Wine's folder $1 none can be made for this program" >&2; exit 4; }

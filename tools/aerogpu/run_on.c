@@ -21,6 +21,12 @@ static bool is_exe(const char *word)
     return dot && !strcasecmp(dot, ".exe");
 }
 
+/* What Wine finds, not we: by a path of Windows, or among its own programs. */
+static bool is_wines(const char *word)
+{
+    return strpbrk(word, "\\:") || (!strchr(word, '/') && !is_exe(word) && access(word, F_OK));
+}
+
 /* Which of the words is a program for Windows; -1: none of them. */
 static int windows_word(char *const *argv)
 {
@@ -37,7 +43,7 @@ static int windows_word(char *const *argv)
     case PROGRAM_WINDOWS:
         return at;
     case PROGRAM_NONE:
-        return is_exe(argv[at]) ? at : -1;
+        return wine || is_exe(argv[at]) ? at : -1;
     default:
         return wine && is_exe(argv[at]) ? at : -1; /* a program for Linux may have that name */
     }
@@ -51,7 +57,7 @@ static int check_program(char *const *argv, int windows, bool *is_32, struct err
     struct stat st;
 
     *is_32 = false;
-    if (windows >= 0 && program_windows(argv[windows], is_32, e))
+    if (windows >= 0 && (bare || !is_wines(argv[windows])) && program_windows(argv[windows], is_32, e))
         return e->code;
     if (program_in_path(command, path, sizeof(path)))
         return 0;
