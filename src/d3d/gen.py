@@ -148,6 +148,8 @@ def checked(prefix, iface, name, ret, args, target):
     for i, (kind, param, _) in enumerate(params):
         count = param if param.startswith("Num") and "*" not in kind else count
         object = re.match(r"(ID3D11|ID3DDeviceContextState)(?!Class)\w* (.*)", kind)
+        if name.startswith("OMSetRenderTargets") and re.match(r"ID3D11(RenderTarget|DepthStencil)View ", kind):
+            continue  # bound all the same, as on Windows, and nothing to the driver (uav.c)
         where = f"{param}, {{}}{i + 1}, \"{SINCE.get(iface, iface)}::{name}\")"
         if object and object.group(2) == "*":
             foreign.append(f"d3d_foreign(d, {where.format('')}")

@@ -103,6 +103,12 @@ void STDMETHODCALLTYPE d3d_context_CSSetUnorderedAccessViews(ID3D11DeviceContext
     TELL(This, pfnCsSetUnorderedAccessViews, first, count, drv, counts);
 }
 
+/* Targets of another device are bound all the same, as on Windows, and nothing to the driver. */
+static struct d3d_child *own(const struct d3d_context *c, struct d3d_child *view, UINT parameter)
+{
+    return d3d_foreign(c->device, view, parameter, "ID3D11DeviceContext::OMSetRenderTargets") ? NULL : view;
+}
+
 /* Of the targets, and of what pixel shaders store to; `counts`: hidden counters. */
 static void tell_targets(struct d3d_context *c, const UINT *counts)
 {
@@ -113,15 +119,17 @@ static void tell_targets(struct d3d_context *c, const UINT *counts)
 
     d3d_hazard_written(c);
     for (UINT i = 0; i < 8; i++) {
-        targets[i] = DRV(D3D10DDI_HRENDERTARGETVIEW, c->targets[i]);
-        num_targets = c->targets[i] ? i + 1 : num_targets;
+        const struct d3d_child *target = own(c, c->targets[i], 2);
+
+        targets[i] = DRV(D3D10DDI_HRENDERTARGETVIEW, target);
+        num_targets = target ? i + 1 : num_targets;
     }
     for (UINT i = 0; i < slots; i++) {
         uavs[i] = DRV(D3D11DDI_HUNORDEREDACCESSVIEW, c->pixel_uavs[i]);
         num_uavs = c->pixel_uavs[i] ? i + 1 : num_uavs;
     }
     TELL(c, pfnSetRenderTargets, targets, num_targets, 8 - num_targets,
-         DRV(D3D10DDI_HDEPTHSTENCILVIEW, c->depth_view), uavs, counts, 0, num_uavs, 0, slots);
+         DRV(D3D10DDI_HDEPTHSTENCILVIEW, own(c, c->depth_view, 3)), uavs, counts, 0, num_uavs, 0, slots);
 }
 
 /* Views in other slots than these go; either half may stay as it is. */

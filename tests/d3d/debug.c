@@ -262,7 +262,11 @@ static void others(const struct calls *c)
     ID3D11DeviceContext_OMSetRenderTargets(context, 1, (ID3D11RenderTargetView *const *)&c->view, NULL);
     said("another's target", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER2, "OMSetRenderTargets");
     ID3D11DeviceContext_OMGetRenderTargets(context, 1, &bound_target, NULL);
-    want("is not bound", bound_target == NULL, 1);
+    want("is bound", bound_target == c->view, 1);
+    ID3D11RenderTargetView_Release(bound_target);
+    ID3D11DeviceContext_Draw(context, 3, 0);
+    ID3D11InfoQueue_ClearStoredMessages(queue);
+    ID3D11DeviceContext_OMSetRenderTargets(context, 0, NULL, NULL);
     want("a view of another's",
          (UINT)ID3D11Device_CreateRenderTargetView(device, (ID3D11Resource *)c->target, NULL, &target),
          (UINT)E_INVALIDARG);
