@@ -192,8 +192,9 @@ if [ "$how" != native ]; then # wherever the program lies and however it looks f
     again=$(cd "$folder/game/bin"; timeout 120 "$aerogpu" run --on aerogpu -- wine "Z:${folder//\//\\}\\other\\bin\\places.exe" 2>>"$folder/errors" 8>&- | tr -d '\r')
     [ "$said" = "vendor a3a0 by path 1 above here" ] && [ "$again" = "$said" ]
     result $? "by programs that Wine finds itself, too ($said; $again)"
-    [ -z "$(ls "$folder/run")" ] && [ ! -e "$prefix/drive_c/windows/system32/aerogpu_d3d10_x64.dll" ]
-    result $? "and nothing of that is left in Wine's folder, nor elsewhere ($(ls "$folder/run"))"
+    [ -z "$(ls "$folder/run")" ] && [ -z "$(ls "$prefix"/drive_c/windows/sys*/aerogpu_* 2>/dev/null)" ] &&
+        [ -z "$(find "$libraries" -name '*.dll' -size -9k)" ]
+    result $? "and nothing of that is left in Wine's folder, nor elsewhere, nor of what is written over libraries ($(ls "$folder/run"))"
 fi
 [ "$how" = native ] || exit 0
 

@@ -2,7 +2,7 @@
 /* places.c: where Windows programs lie, and where they look for Direct3D:
  *   places.exe [OTHER.EXE]   takes d3d11.dll from the system's folder alone, by its name and by its path, makes a device, and prints whose
  *                            it is, and a line of ..\above.txt; and starts OTHER.EXE, for which it does not wait
- *   places.exe late          the same a moment later, into C:\late.txt */
+ *   places.exe late          the same a moment later, into C:\late.txt; and writes over the driver that it has found */
 #define COBJMACROS
 #define WIN32_LEAN_AND_MEAN
 #include <stdio.h>
@@ -58,6 +58,9 @@ int main(int argc, char **argv)
         Sleep(1000);
         if (f)
             look(f);
+        f = fopen("C:\\windows\\system32\\aerogpu_d3d9_x64.dll", "wb");
+        if (f)
+            fputs("nothing", f);
     }
     return 0;
 }

@@ -95,12 +95,13 @@ own_prefix() { # FROM
     for f in "$1"/dosdevices/*; do
         [ "${f##*/}" = c: ] || ln -s -- "$(realpath -m -- "$f")" "$prefix/dosdevices/${f##*/}"
     done
+    cp -r -- "${libraries%/x86}" "$folder/direct3d" || exit 4 # of its own, too: what a program writes to those does not stay
     if [ -d "$1/$windows/syswow64" ]; then
         mkdir "$prefix/$windows/syswow64"
-        ln -s -t "$prefix/$windows/syswow64" -- "${libraries%/x86}/x86"/*.dll 2>/dev/null
-        ln -s -t "$prefix/$windows/system32" -- "${libraries%/x86}"/*.dll
+        ln -s -t "$prefix/$windows/syswow64" -- "$folder/direct3d/x86"/*.dll 2>/dev/null
+        ln -s -t "$prefix/$windows/system32" -- "$folder/direct3d"/*.dll
     else
-        ln -s -t "$prefix/$windows/system32" -- "$libraries"/*.dll
+        ln -s -t "$prefix/$windows/system32" -- "$folder/direct3d${libraries#"${libraries%/x86}"}"/*.dll
     fi
     for f in $windows/{syswow64,system32} $windows drive_c; do # what is there is not replaced
         [ ! -d "$prefix/$f" ] || ln -s -t "$prefix/$f" -- "$1/$f"/* 2>/dev/null
