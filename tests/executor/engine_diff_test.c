@@ -115,7 +115,8 @@ static const struct exec_progress_slot *frame(struct rig *r, const struct exec_p
     const struct exec_progress_slot *slot = &p->slots[0];
 
     for (int i = 0; i < copies; i++) {
-        ABI_EMIT(&r->b, SET_VIEWPORT, set_viewport, .width = 64, .height = 64, .max_depth = i % 2 ? 1 : 0.5f);
+        ABI_EMIT(&r->b, SET_VIEWPORT, set_viewport, .width = abi_f32(64), .height = abi_f32(64),
+                 .max_depth = abi_f32(i % 2 ? 1 : 0.5f));
         rig_draw(r, 6, 0);
     }
     for (int i = 0; i < draws; i++)
