@@ -62,11 +62,11 @@ static bool is_inherited(const char *variable)
  *
  * Software devices take many small pieces of memory for each draw, and give them all back behind the frame. glibc's free lists of a thread
  * have seven places for each size; what is more it joins, and divides it again for the next frame, which was a third of the time of
- * the thread that records. And what they copy for the rasterizer is tens of megabytes: large pages, where the kernel gives them to who asks. */
+ * the thread that records. */
 static char **environment(void)
 {
     static char no_cache[] = "MESA_SHADER_CACHE_DISABLE=true";
-    static char heap[] = "GLIBC_TUNABLES=glibc.malloc.tcache_count=4096:glibc.malloc.hugetlb=1";
+    static char heap[] = "GLIBC_TUNABLES=glibc.malloc.tcache_count=4096";
     size_t n = 0, k = 0;
     char **env;
 
