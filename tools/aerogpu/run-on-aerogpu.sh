@@ -35,7 +35,7 @@ gone() { # PID, within ten seconds; it may be left as a zombie that nobody waits
 
 keep() {
     local what pid program='' service='' sockets
-    trap '' HUP INT TERM
+    trap '' HUP INT QUIT TERM
     while read -r what pid; do
         printf -v "$what" %s "$pid"
     done
@@ -58,6 +58,8 @@ leave() {
     wait $supervisor 2>/dev/null || gone $supervisor # a signal's traps may make bash forget whom it started
 }
 trap leave EXIT
+trap 'exit 130' INT # bash goes on where only itself is interrupted
+trap 'exit 131' QUIT
 
 # Who is started says so himself, before he is what is started: from then on he is ended, at whatever line a signal ends this script.
 told() { # WHAT COMMAND [ARGUMENT...]
@@ -107,7 +109,6 @@ own_prefix() { # FROM
         [ ! -d "$prefix/$f" ] || ln -s -t "$prefix/$f" -- "$1/$f"/* 2>/dev/null
     done
     export WINEPREFIX=$prefix
-    server -p0
 }
 
 # What was put into the folders that are not links goes where it was meant for.
@@ -125,7 +126,9 @@ if [ -n "$windows" ]; then
     program=${command[windows]}
     [ "$windows" != 0 ] || command=(wine "${command[@]}")
     export WINEDLLOVERRIDES="${WINEDLLOVERRIDES:+$WINEDLLOVERRIDES;}d3d9,d3d10_1,d3d10core,d3d11,dxgi=n;d3d10=n,b"
-    users=$(realpath -m -- "${WINEPREFIX:-$HOME/.wine}")
+    users=${WINEPREFIX:-${HOME:+$HOME/.wine}}
+    [ -n "$users" ] || { echo "aerogpu run: where is Wine's folder? Neither WINEPREFIX nor HOME is set" >&2; exit 4; }
+    users=$(realpath -m -- "$users")
     own_prefix "$users"
     if [ "${libraries##*/}" = x86 ]; then # Wine without its other half would answer 0, as if the program had run
         WINEDEBUG=-all told program "${command[0]}" 'C:\windows\syswow64\cmd.exe' /c exit 7 >/dev/null 2>&1 &
@@ -142,6 +145,7 @@ program=$!
 trap 'kill -TERM $program 2>/dev/null' TERM
 trap 'kill -HUP $program 2>/dev/null' HUP
 trap '[ -t 0 ] || kill -INT $program 2>/dev/null' INT
+trap '[ -t 0 ] || kill -QUIT $program 2>/dev/null' QUIT
 wait $program
 code=$?
 while kill -0 $program 2>/dev/null; do # that was a signal to this script
@@ -152,13 +156,13 @@ echo "program" >&9
 if [ -n "$windows" ]; then # what it has started may go on
     server -w &
     waiter=$!
-    trap 'server -k' TERM HUP INT
+    trap 'server -k' TERM HUP INT QUIT
     while kill -0 $waiter 2>/dev/null; do
         wait $waiter
     done
     give_back "$users"
 fi
-trap - TERM HUP INT
+trap - TERM HUP INT QUIT
 kill $service 2>/dev/null # dumps under way are finished
 wait $service
 echo "service" >&9
