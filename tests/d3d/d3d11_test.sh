@@ -61,7 +61,7 @@ sys.exit(open(sys.argv[1], "rb").read() != want)
 END
 }
 
-case $how in native) echo 1..25 ;; wine) echo 1..21 ;; wine32) echo 1..22 ;; esac
+case $how in native) echo 1..26 ;; wine) echo 1..21 ;; wine32) echo 1..22 ;; esac
 # nothing here hangs, however busy the machine is
 printf '[HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers]\nTdrDelay = 60\n' >"$folder/settings"
 serve --settings "$folder/settings"
@@ -182,6 +182,7 @@ if [ "$how" != native ]; then # wherever the program lies and however it looks f
     cp "$places" "$folder/other/bin"
     echo here >"$folder/game/above.txt"
     rm -f "$prefix/drive_c/late.txt"
+    ln -sf d3d11.dll "$prefix/drive_c/windows/system32/D3D11.DLL" # as installers may name it
     said=$(cd "$folder/game/bin"; TMPDIR=$folder/run timeout 120 "$aerogpu" run --on aerogpu -- wine places.exe "Z:${folder//\//\\}\\other\\bin\\places.exe" 2>"$folder/errors" 8>&- | tr -d '\r')
     late=$(tr -d '\r' <"$prefix/drive_c/late.txt" 2>/dev/null)
     [ "$said" = "vendor a3a0 by path 1 above here" ] && [ "$late" = "vendor a3a0 by path 1 above here" ]
@@ -190,6 +191,7 @@ if [ "$how" != native ]; then # wherever the program lies and however it looks f
     result $where "Direct3D is found in the system's folder, by who is started, too ($said; $late)"
     said=$(cd "$folder/game/bin"; timeout 120 "$aerogpu" run --on aerogpu -- wine cmd /c places.exe 2>"$folder/errors" 8>&- | tr -d '\r')
     again=$(cd "$folder/game/bin"; timeout 120 "$aerogpu" run --on aerogpu -- wine "Z:${folder//\//\\}\\other\\bin\\places.exe" 2>>"$folder/errors" 8>&- | tr -d '\r')
+    rm "$prefix/drive_c/windows/system32/D3D11.DLL"
     [ "$said" = "vendor a3a0 by path 1 above here" ] && [ "$again" = "$said" ]
     result $? "by programs that Wine finds itself, too ($said; $again)"
     [ -z "$(ls "$folder/run")" ] && [ -z "$(ls "$prefix"/drive_c/windows/sys*/aerogpu_* 2>/dev/null)" ] &&
@@ -238,6 +240,9 @@ for option in --exact --guard --json "--gpu-timeout 10"; do
     said="$said$? $(wc -l <"$folder/errors");"
 done
 result $([ "$said" = "2 1;2 1;2 1;2 1;" ]; echo $?) "options of the Vulkan layer are refused with --on ($said)"
+TMPDIR=$folder/nowhere "$aerogpu" run --on aerogpu -- true 2>"$folder/errors" 8>&-
+said="$? $(wc -l <"$folder/errors") $(cut -d: -f1 <"$folder/errors")"
+result $([ "$said" = "4 1 aerogpu run" ]; echo $?) "no folder for temporary files: one line, exit code 4 ($said)"
 mkdir "$folder/gone" "$folder/tmp"
 said=$(TMPDIR=$folder/tmp timeout 120 "$aerogpu" run --on aerogpu -o "$folder/gone" -- sh -c 'rmdir "$0"; : >"$0"; exec "$@"' "$folder/gone" \
     "$program" "$shaders" "$folder/picture" hang 2>&1 >/dev/null 8>&- | grep "^aerogpu run: the dump")

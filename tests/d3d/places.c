@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* places.c: where Windows programs lie, and where they look for Direct3D:
- *   places.exe [OTHER.EXE]   takes d3d11.dll from the system's folder alone, by its name and by its path, makes a device, and prints whose
+ *   places.exe [OTHER.EXE]   takes D3D11.DLL from the system's folder alone, by its name and by its path, makes a device, and prints whose
  *                            it is, and a line of ..\above.txt; and starts OTHER.EXE, for which it does not wait
  *   places.exe late          the same a moment later, into C:\late.txt; and writes over the driver that it has found */
 #define COBJMACROS
@@ -14,7 +14,7 @@
 
 static void look(FILE *out)
 {
-    const HMODULE d3d11 = LoadLibraryExA("d3d11.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+    const HMODULE d3d11 = LoadLibraryExA("D3D11.DLL", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
     PFN_D3D11_CREATE_DEVICE create = (void *)GetProcAddress(d3d11, "D3D11CreateDevice");
     char path[MAX_PATH + 16], line[64] = "";
     DXGI_ADAPTER_DESC d = {0};

@@ -11,7 +11,7 @@ set -u
 BASH_ARGV0="aerogpu run" # in what bash says
 aerogpu=$1 dumps=$2 libraries=$3 windows=$4
 shift 4
-folder=$(mktemp -d) || exit 4
+folder=$(mktemp -d 2>&1) || { echo "aerogpu run: it needs a folder of its own: ${folder#mktemp: }" >&2; exit 4; }
 : >"$folder/log"
 
 command=("$@")
@@ -79,6 +79,12 @@ done
 grep -q ^ready "$folder/log" || { cat "$folder/log" >&2; exit 4; }
 export AEROGPU_SOCKET=$folder/socket
 
+# One line of why not.
+must() {
+    local why
+    why=$("$@" 2>&1) || { echo "aerogpu run: ${why%%$'\n'*}" >&2; exit 4; }
+}
+
 # A prefix like the user's, of links into it, but for the system's folders: in these are our libraries, for the program and for what it
 # starts, of 64 or 32 bits, wherever it lies and however it looks for them. The registry is a copy.
 own_prefix() { # FROM
@@ -91,22 +97,27 @@ own_prefix() { # FROM
         WINEPREFIX=$1 server -w
         [ -e "$1/system.reg" ] || { echo "aerogpu run: ${command[0]} cannot make its folder $1" >&2; exit 4; }
     fi
-    mkdir -p "$prefix/$windows/system32" "$prefix/dosdevices" && cp -t "$prefix" -- "$1"/*.reg && ln -s ../drive_c "$prefix/dosdevices/c:" ||
-        { echo "aerogpu run: of Wine's folder $1 none can be made for this program" >&2; exit 4; }
-    [ ! -e "$1/.update-timestamp" ] || cp -t "$prefix" -- "$1/.update-timestamp"
+    must mkdir -p "$prefix/$windows/system32" "$prefix/dosdevices"
+    must cp -t "$prefix" -- "$1"/*.reg
+    [ ! -e "$1/.update-timestamp" ] || must cp -t "$prefix" -- "$1/.update-timestamp"
+    must ln -s ../drive_c "$prefix/dosdevices/c:"
     for f in "$1"/dosdevices/*; do
-        [ "${f##*/}" = c: ] || ln -s -- "$(realpath -m -- "$f")" "$prefix/dosdevices/${f##*/}"
+        [ "${f##*/}" = c: ] || [ ! -L "$f" ] || must ln -s -- "$(realpath -m -- "$f")" "$prefix/dosdevices/${f##*/}"
     done
-    cp -r -- "${libraries%/x86}" "$folder/direct3d" || exit 4 # of its own, too: what a program writes to those does not stay
+    must cp -r -- "${libraries%/x86}" "$folder/direct3d" # of its own, too: what a program writes to those does not stay
     if [ -d "$1/$windows/syswow64" ]; then
-        mkdir "$prefix/$windows/syswow64"
+        must mkdir "$prefix/$windows/syswow64"
         ln -s -t "$prefix/$windows/syswow64" -- "$folder/direct3d/x86"/*.dll 2>/dev/null
-        ln -s -t "$prefix/$windows/system32" -- "$folder/direct3d"/*.dll
+        must ln -s -t "$prefix/$windows/system32" -- "$folder/direct3d"/*.dll
     else
-        ln -s -t "$prefix/$windows/system32" -- "$folder/direct3d${libraries#"${libraries%/x86}"}"/*.dll
+        must ln -s -t "$prefix/$windows/system32" -- "$folder/direct3d${libraries#"${libraries%/x86}"}"/*.dll
     fi
     for f in $windows/{syswow64,system32} $windows drive_c; do # what is there is not replaced
         [ ! -d "$prefix/$f" ] || ln -s -t "$prefix/$f" -- "$1/$f"/* 2>/dev/null
+    done
+    for f in "$folder/direct3d"/*.dll; do # nor is it there twice, in other letters
+        f=${f##*/}
+        find "$prefix/$windows"/sys{tem32,wow64} -maxdepth 1 -iname "$f" ! -name "$f" -delete 2>/dev/null
     done
     export WINEPREFIX=$prefix
 }
@@ -156,10 +167,11 @@ echo "program" >&9
 if [ -n "$windows" ]; then # what it has started may go on
     server -w &
     waiter=$!
-    trap 'server -k' TERM HUP INT QUIT
+    trap 'kill $waiter 2>/dev/null' TERM HUP INT QUIT
     while kill -0 $waiter 2>/dev/null; do
         wait $waiter
     done
+    server -k # unless all have ended
     give_back "$users"
 fi
 trap - TERM HUP INT QUIT
