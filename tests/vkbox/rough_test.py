@@ -273,7 +273,8 @@ def without_its_parts_the_program_runs_undisturbed():
 def signals_to_who_watches_leave_nobody_unwatched():
     """One that asks for an end is passed on; others do not end it, and the program has its own as without."""
     for asked, code in ((signal.SIGQUIT, 128 + signal.SIGQUIT), (signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGUSR1, 7), (signal.SIGUSR2, 7),
-                        (signal.SIGALRM, 7), (signal.SIGVTALRM, 7), (signal.SIGPROF, 7), (signal.SIGIO, 7), (signal.SIGPWR, 7), (signal.SIGSTKFLT, 7)):
+                        (signal.SIGALRM, 7), (signal.SIGVTALRM, 7), (signal.SIGPROF, 7), (signal.SIGIO, 7), (signal.SIGPWR, 7), (signal.SIGSTKFLT, 7), (signal.SIGXCPU, 7),
+                        (signal.SIGRTMIN, 7), (signal.SIGRTMAX, 7)):
         with new_place() as place:
             p = subprocess.Popen([aerogpu, 'run', '-o', place, '--', 'sh', '-c', 'echo $$; read x; exit 7'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                  stderr=subprocess.DEVNULL, text=True, start_new_session=True)

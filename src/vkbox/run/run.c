@@ -40,17 +40,42 @@ struct entry {
     const struct run *run;
 };
 
-/* A file that may not grow is said as a full disk is; whoever reads what is printed may end before the program does, which is watched on, as it
- * is when signals that would end this process are meant for the program. */
-static const int run_ignored[RUN_IGNORED] = {SIGXFSZ,   SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM,
-                                             SIGVTALRM, SIGPROF, SIGIO,   SIGPWR,  SIGSTKFLT};
+/* What would end this process, while the program is to be watched on: a file that may not grow is said as a full disk is, whoever reads what is
+ * printed may end before the program does, and others are meant for it. Not what asks for an end, which is passed on, faults, and job control. */
+static bool is_ignored(int sig)
+{
+    switch (sig) {
+    case SIGINT:
+    case SIGTERM:
+    case SIGHUP:
+    case SIGQUIT:
+    case SIGILL:
+    case SIGTRAP:
+    case SIGABRT:
+    case SIGBUS:
+    case SIGFPE:
+    case SIGSEGV:
+    case SIGSYS:
+    case SIGKILL:
+    case SIGSTOP:
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+        return false;
+    default: /* between those and SIGRTMIN are the C library's */
+        return sig <= SIGSYS || sig >= SIGRTMIN;
+    }
+}
 
 static void enter(void *ctx)
 {
     const struct entry *e = ctx;
 
-    for (int i = 0; i < RUN_IGNORED; i++)
-        sigaction(run_ignored[i], &e->run->ignored[i], NULL);
+    for (int sig = 1; sig < _NSIG; sig++)
+        if (is_ignored(sig))
+            sigaction(sig, &e->run->ignored[sig], NULL);
     news_finish(&e->run->news); /* its own SIGCHLD */
     environ = e->env;
 }
@@ -408,8 +433,9 @@ int vkbox_run(const struct vkbox_run_params *p, struct vkbox_run_result *out, st
     clock_init_live(&r->clock);
     r->oom_kills = end_oom_kills();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    for (int i = 0; i < RUN_IGNORED; i++)
-        sigaction(run_ignored[i], &(struct sigaction){.sa_handler = SIG_IGN}, &r->ignored[i]);
+    for (int sig = 1; sig < _NSIG; sig++)
+        if (is_ignored(sig))
+            sigaction(sig, &(struct sigaction){.sa_handler = SIG_IGN}, &r->ignored[sig]);
     news_init(&r->news);
     code = vkbox_folder_make(&r->folder, e);
     if (code && p->argv) {

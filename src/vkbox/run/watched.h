@@ -18,8 +18,6 @@
 
 enum { MAX_BOXES = SHARED_MAPPINGS };
 
-enum { RUN_IGNORED = 10 };
-
 struct watched {
     char name[64]; /* of its file in the folder */
     int fd;
@@ -53,7 +51,7 @@ struct run {
     pid_t pid;
     int gone; /* a descriptor that says when the program has ended, or -1 */
     bool ended, told_left, without_folder;
-    struct sigaction ignored[RUN_IGNORED]; /* the program's, for the signals of run_ignored */
+    struct sigaction ignored[_NSIG]; /* the program's, for signals that are ignored here */
     struct news news;
     struct symbol_files files;
     uint64_t oom_kills, next_look, youngest_ns; /* when a box was found last */
