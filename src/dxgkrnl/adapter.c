@@ -96,9 +96,14 @@ void dxgk_adapter_unlock(struct dxgk *d)
 
 int dxgk_physmem_alloc(struct dxgk *d, size_t size, struct physmem *m)
 {
+    int r;
+
     size = (size + PAGE_SIZE - 1) & ~(size_t)(PAGE_SIZE - 1);
     m->size = size;
-    return d->bus->dma_alloc(d->bus->ctx, size, &m->va, &m->pa);
+    do
+        r = d->bus->dma_alloc(d->bus->ctx, size, &m->va, &m->pa);
+    while (r && dxgk_contiguous_forget(d));
+    return r;
 }
 
 void dxgk_physmem_free(struct dxgk *d, struct physmem *m)

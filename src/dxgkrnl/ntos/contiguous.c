@@ -113,12 +113,12 @@ void dxgk_contiguous_finish(struct dxgk *d)
     dxgk_contiguous_init(d);
 }
 
-bool dxgk_contiguous_find(struct dxgk *d, size_t size, struct physmem *m)
+bool dxgk_contiguous_forget(struct dxgk *d)
 {
-    if (!dxgk_physmem_alloc(d, size, m))
-        return true;
+    const bool had = d->ntos.freed_contiguous.first;
+
     forget_freed(d, 0);
-    return !dxgk_physmem_alloc(d, size, m);
+    return had;
 }
 
 /* ---- given and given back ------------------------------------------------ */
@@ -129,7 +129,8 @@ static PVOID allocate(const char *routine, SIZE_T bytes, uint64_t highest, int c
     struct dxgk *d = OWNER();
     struct contiguous *c = calloc(1, sizeof(*c));
 
-    if (!c || !bytes || size < bytes || !dxgk_contiguous_find(d, size + 2 * PAGE_SIZE, &c->whole)) {
+    if (!c || !bytes || bytes > d->bus->memory_size ||
+        dxgk_physmem_alloc(d, size + 2 * PAGE_SIZE, &c->whole)) {
         free(c);
         return NULL;
     }

@@ -187,7 +187,7 @@ static struct contiguous *find_memory(struct dxgk *d, size_t size, bool whole, u
     if (size > left)
         size = whole ? 0 : left;
     for (; c && size; size = whole ? 0 : size / 2 & ~(size_t)(PAGE_SIZE - 1))
-        if (dxgk_contiguous_find(d, size + align, &c->mem)) {
+        if (!dxgk_physmem_alloc(d, size + align, &c->mem)) {
             *got = size;
             return c;
         }

@@ -138,8 +138,8 @@ unsigned dxgk_ntos_check_leaks(struct dxgk *d);
 void dxgk_contiguous_init(struct dxgk *d);
 void dxgk_contiguous_look(struct dxgk *d);
 void dxgk_contiguous_finish(struct dxgk *d);
-/* Memory of a device, if need be what was freed. False: there is none. */
-bool dxgk_contiguous_find(struct dxgk *d, size_t size, struct physmem *m);
+/* Gives up what was freed and is kept, for whoever else needs memory. False: there was none. */
+bool dxgk_contiguous_forget(struct dxgk *d);
 /* What an adapter object's AllocateCommonBuffer and FreeCommonBuffer do. */
 PVOID dxgk_contiguous_common(ULONG bytes, bool cached);
 void dxgk_contiguous_common_back(PVOID va, ULONG bytes, bool cached);
