@@ -537,8 +537,7 @@ static void remove_miniport(struct dxgk *d)
     dxgk_kernel_connect_interrupt(d->kernel, false);
     d->miniport = NULL;
     DDI(d, RemoveDevice, miniport);
-    if (d->lent_iface)
-        dxgk_argument_back(d, "the miniport", "DxgkInterface", d->lent_iface, d->iface.Size, NULL);
+    dxgk_argument_back(d, "the miniport", "DxgkInterface", d->lent_iface, d->iface.Size, NULL);
     d->lent_iface = NULL;
     d->first_rule = dxgk_kernel_violations(d->kernel);
 }

@@ -50,6 +50,64 @@ TEST(pool_has_a_guard_and_what_is_freed_is_watched)
     down(&w, 3);
 }
 
+/* ---- what a device reaches, and what DDIs are handed ---------------------- */
+
+TEST(contiguous_memory_larger_than_the_machine_is_refused)
+{
+    const PHYSICAL_ADDRESS any = {.QuadPart = INT64_MAX}, none = {.QuadPart = 0};
+    struct world w;
+
+    up(&w, false);
+    for (SIZE_T less = 1; less <= 4 * PAGE_SIZE;
+         less += PAGE_SIZE / 2) { /* with its guards such a size is a small one */
+        assert_null(MmAllocateContiguousMemory((SIZE_T)0 - less, any));
+        assert_null(MmAllocateContiguousMemorySpecifyCache((SIZE_T)0 - less, none, any, none, MmCached));
+        assert_null(MmAllocateNonCachedMemory((SIZE_T)0 - less));
+    }
+    down(&w, 0);
+}
+
+TEST(freed_memory_is_kept_from_nobody)
+{
+    const PHYSICAL_ADDRESS any = {.QuadPart = INT64_MAX};
+    struct physmem own = {0};
+    PVOID all = NULL, p;
+    struct world w;
+
+    up(&w, false);
+    while ((p = MmAllocateContiguousMemory(PAGE_SIZE, any))) {
+        *(PVOID *)p = all;
+        all = p;
+    }
+    assert_non_null(all);
+    assert_int_not_equal(dxgk_physmem_alloc(w.dxgk, PAGE_SIZE, &own), 0);
+    for (; all; all = p) {
+        p = *(PVOID *)all;
+        MmFreeContiguousMemory(all);
+        if (!own.va)
+            assert_int_equal(dxgk_physmem_alloc(w.dxgk, PAGE_SIZE, &own), 0);
+    }
+    dxgk_physmem_free(w.dxgk, &own);
+    down(&w, 0);
+}
+
+TEST(who_writes_late_into_an_argument_is_not_the_next_ddi)
+{
+    const uint8_t large[112] = {0}, small[64] = {0};
+    uint8_t *late;
+    struct world w;
+
+    up(&w, false);
+    late = dxgk_argument(w.dxgk, large, sizeof(large));
+    dxgk_argument_back(w.dxgk, "DxgkDdiRender", "its argument", late, sizeof(large), NULL);
+    *late = 1;
+    for (int i = 0; i < 100; i++)
+        dxgk_argument_back(w.dxgk, "DxgkDdiPatch", "its argument",
+                           dxgk_argument(w.dxgk, small, sizeof(small)), sizeof(small), NULL);
+    violated(&w, "the miniport wrote into an argument of a DDI that had returned");
+    down(&w, 1);
+}
+
 /* Instructions of SSE fault where it is not so, and lists without a lock. */
 TEST(pool_is_aligned)
 {

@@ -123,7 +123,8 @@ bool dxgk_arguments_init(struct arguments *a);
 void dxgk_arguments_finish(struct arguments *a);
 /* A copy of *`from`, for the miniport; NULL: no memory. */
 void *dxgk_argument(struct dxgk *d, const void *from, size_t size);
-/* The DDI has returned: what it made of the copy goes to *`to`, unless that is NULL. `what` is said of who wrote in front of it. */
+/* The DDI has returned: what it made of the copy goes to *`to`, unless that is NULL. `what` is said of who wrote in front of it.
+ * Of NULL nothing. */
 void dxgk_argument_back(struct dxgk *d, const char *ddi, const char *what, void *argument, size_t size,
                         void *to);
 /* What is at `at`, where there is nothing, if that is behind an argument; NULL: it is not. In signal handlers, too. */

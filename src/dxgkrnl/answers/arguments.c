@@ -19,7 +19,7 @@ static const size_t stride = PAGE_SIZE + EMPTY;
 struct argument_chunk {
     struct argument_chunk *next;
     uint8_t *base;
-    uint32_t free, used; /* bits; those that ever were handed out */
+    uint32_t free; /* bits */
     unsigned last;
     uint16_t size[SLOTS];
 };
@@ -44,11 +44,14 @@ static struct argument_chunk *grow(struct arguments *a)
         return NULL;
     }
     c->base += EMPTY; /* there is nothing in front of the first, either */
-    for (unsigned i = 0; i < SLOTS; i++)
-        if (mprotect(c->base + i * stride, PAGE_SIZE, PROT_READ | PROT_WRITE)) {
+    for (unsigned i = 0; i < SLOTS; i++) {
+        uint8_t *page = c->base + i * stride;
+        if (mprotect(page, PAGE_SIZE, PROT_READ | PROT_WRITE)) {
             drop(c);
             return NULL;
         }
+        memset(page, NOBODYS, PAGE_SIZE);
+    }
     return a->chunks = c;
 }
 
@@ -85,7 +88,7 @@ void *dxgk_argument(struct dxgk *d, const void *from, size_t size)
 {
     struct argument_chunk *c = d->arguments.chunks;
     const size_t room = room_for(d, size);
-    uint8_t *page, *at;
+    uint8_t *at;
     uint32_t later;
     unsigned i;
 
@@ -98,17 +101,16 @@ void *dxgk_argument(struct dxgk *d, const void *from, size_t size)
     later =
         c->free & ~((UINT32_C(2) << c->last) - 1); /* in turn: who is late finds none that is another's now */
     i = c->last = (unsigned)__builtin_ctz(later ? later : c->free);
-    page = c->base + i * stride;
-    at = page + PAGE_SIZE - room;
-    if (!(c->used & 1u << i))
-        memset(page, NOBODYS, PAGE_SIZE);
+    at = c->base + i * stride + PAGE_SIZE - room;
     c->free &= ~(1u << i);
-    c->used |= 1u << i;
     c->size[i] = (uint16_t)room;
-    if (dxgk_differs(at, NOBODYS, size) < size)
+    /* What is in front now was an argument, if that was larger: it is not this DDI that wrote there. */
+    if (dxgk_differs(at - FRONT, NOBODYS, FRONT + room) < FRONT + room) {
         dxgk_kernel_violation(
             d->kernel,
             "the miniport wrote into an argument of a DDI that had returned, in this or an earlier call");
+        memset(at - FRONT, NOBODYS, FRONT);
+    }
     memcpy(at, from, size);
     if (room > size)
         memset(at + size, 0, room - size);
@@ -119,10 +121,15 @@ void dxgk_argument_back(struct dxgk *d, const char *ddi, const char *what, void 
                         void *to)
 {
     struct argument_chunk *c = chunk_of(&d->arguments, argument);
-    uint8_t *at = argument, *front = at - FRONT;
-    size_t first = dxgk_differs(front, NOBODYS, FRONT);
-    unsigned i = (unsigned)((size_t)(at - c->base) / stride);
+    uint8_t *at = argument, *front;
+    size_t first;
+    unsigned i;
 
+    if (!at)
+        return;
+    i = (unsigned)((size_t)(at - c->base) / stride);
+    front = at - FRONT;
+    first = dxgk_differs(front, NOBODYS, FRONT);
     if (first < FRONT) {
         dxgk_kernel_violation(d->kernel, "%s wrote %zu bytes in front of %s", ddi, FRONT - first, what);
         memset(front, NOBODYS, FRONT);

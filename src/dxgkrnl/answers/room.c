@@ -85,11 +85,10 @@ NTSTATUS dxgk_answers_start(struct dxgk *d)
         s = DDI(d, StartDevice, d->miniport, info, d->lent_iface, sources, children);
         dxgk_inputs_take_all(d, ddi, "DxgkStartInfo", info, &told, sizeof(told));
         dxgk_inputs_take_all(d, ddi, "DxgkInterface", d->lent_iface, &d->iface, d->iface.Size);
-        dxgk_argument_back(d, ddi, "NumberOfVideoPresentSources", sources, sizeof(none),
-                           &d->display.num_sources);
-        dxgk_argument_back(d, ddi, "NumberOfChildren", children, sizeof(none), &d->display.num_children);
-        dxgk_argument_back(d, ddi, "DxgkStartInfo", info, sizeof(told), NULL);
     }
+    dxgk_argument_back(d, ddi, "NumberOfVideoPresentSources", sources, sizeof(none), &d->display.num_sources);
+    dxgk_argument_back(d, ddi, "NumberOfChildren", children, sizeof(none), &d->display.num_children);
+    dxgk_argument_back(d, ddi, "DxgkStartInfo", info, sizeof(told), NULL);
     return s;
 }
 

@@ -94,7 +94,7 @@ bool dxgk_answers_query(struct dxgk *d, DXGKARG_QUERYADAPTERINFO *q, const char 
     const void *in = q->pInputData;
     void *out = q->pOutputData, *room = dxgk_answers_room(q->OutputDataSize), *lent;
     const UINT size = q->OutputDataSize;
-    bool kept = true;
+    bool kept;
 
     *s = STATUS_NO_MEMORY;
     if (!room)
@@ -103,8 +103,7 @@ bool dxgk_answers_query(struct dxgk *d, DXGKARG_QUERYADAPTERINFO *q, const char 
     q->pInputData = lent = dxgk_inputs_lend(in, q->InputDataSize);
     q->pOutputData = room;
     *s = DDI_ARG(d, QueryAdapterInfo, d->miniport, q);
-    if (in)
-        kept = dxgk_inputs_take_back(d, ddi, "pInputData", lent, in, q->InputDataSize);
+    kept = dxgk_inputs_take_back(d, ddi, "pInputData", lent, in, q->InputDataSize);
     kept &= dxgk_answers_kept(d, ddi, "pOutputData, at byte", room, size);
     memcpy(out, room, size);
     free(room);

@@ -97,10 +97,8 @@ void dxgk_ask_about_colours(struct dxgk *d, UINT source)
         st = DISPLAY_MAY(d, DispatchIoRequest,
                          DDI_AROUND(d, DispatchIoRequest, &packet,
                                     DDI(d, DispatchIoRequest, d->miniport, source, handed_)));
-    if (handed_status)
-        dxgk_argument_back(d, j.ddi, "StatusBlock", handed_status, sizeof(status), &status);
-    if (handed_out)
-        dxgk_argument_back(d, j.ddi, "OutputBuffer", handed_out, sizeof(out), NULL);
+    dxgk_argument_back(d, j.ddi, "StatusBlock", handed_status, sizeof(status), &status);
+    dxgk_argument_back(d, j.ddi, "OutputBuffer", handed_out, sizeof(out), NULL);
     /* Of a request that failed nobody copies anything. */
     dxgk_answer(&j, NT_ERROR(st) ? ANSWER_REMARK : ANSWER_BREAKS, status.Information <= sizeof(out),
                 "StatusBlock->Information", status.Information, "the 72 bytes of its buffer at most");
