@@ -124,6 +124,7 @@ static void end_in_driver(struct d3d_child *c)
 static void end(struct d3d_child *c)
 {
     struct d3d_child *of = c->of;
+    struct d3d_device *kept = c->abroad ? c->device : NULL;
 
     if (c->self)
         *c->self = c->next;
@@ -144,6 +145,8 @@ static void end(struct d3d_child *c)
     free(c);
     if (of)
         d3d_child_bind(&of, NULL);
+    if (kept)
+        kept->vtbl->Release((ID3D11Device1 *)kept);
 }
 
 /* One reference of the program, or of the context: the last of both ends the object, and nobody finds it meanwhile (4). */
@@ -206,6 +209,12 @@ void d3d_child_bind(struct d3d_child **slot, struct d3d_child *c)
     *slot = c;
     if (old)
         give_back(old, &old->bound, &old->refs);
+}
+
+void d3d_child_abroad(struct d3d_child *c)
+{
+    if (!__atomic_exchange_n(&c->abroad, true, __ATOMIC_RELAXED))
+        c->device->vtbl->AddRef((ID3D11Device1 *)c->device);
 }
 
 void d3d_child_release(struct d3d_child *c)

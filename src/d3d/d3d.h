@@ -7,7 +7,7 @@
  * Invariants:
  *  1. A driver is called by one thread at a time: DDI() takes the device's lock. Its callbacks run under it.
  *  2. An object lives while the program has references or the context has it bound; it holds the device while the program
- *     has references.
+ *     has references, and where another device's context has it bound (d3d_child_abroad).
  *  3. What the program passes is checked before the driver sees it; a refused call changes nothing. Objects of another device are
  *     refused by the tables that gen.py makes, in front of every method.
  *  4. State objects of one description are one object, as long as it lives: the device has a list of them.
@@ -107,6 +107,7 @@ struct d3d_child {
     struct d3d_data *data;
     void *drv;            /* the driver's memory */
     bool made;            /* the driver knows it */
+    bool abroad;          /* a context of another device had it bound; __atomic */
     UINT priority;        /* of a resource, as the program set it */
     FLOAT min_lod;        /* the same */
     enum d3d_shown shown; /* of a swap chain */
@@ -238,10 +239,10 @@ HRESULT d3d_removed_reason(struct d3d_device *d);
 /* device.c */
 HRESULT d3d_device_create(struct d3d_device **out, struct d3d_adapter *adapter, UINT flags,
                           D3D_FEATURE_LEVEL level);
-/* What the driver said of the last call; takes note of a device that is gone. */
-/* Of the call that this thread makes. */
+/* What the driver says of the calls that this thread makes. */
 void d3d_tell_error(struct d3d_device *d, HRESULT hr);
 bool d3d_has_error(const struct d3d_device *d);
+/* What it said of the last one; takes note of a device that is gone, whosever call it was. */
 HRESULT d3d_take_error(struct d3d_device *d);
 struct d3d_device *d3d_device_of(ID3D11Device *iface);
 
@@ -257,6 +258,8 @@ struct d3d_child *d3d_child_create(struct d3d_device *d, enum d3d_kind kind, siz
 /* The object, if the driver made it: into *out, with one reference. Else it goes. */
 HRESULT d3d_child_finish(struct d3d_child *c, void **out);
 void d3d_child_bind(struct d3d_child **slot, struct d3d_child *c);
+/* It is bound in a context of another device, which its own might not outlive: it holds its own from now on, to its end. */
+void d3d_child_abroad(struct d3d_child *c);
 void d3d_child_release(struct d3d_child *c);
 /* 4, with states_lock: the one with this description, with a reference more, or NULL; and adds one that there was not. */
 struct d3d_child *d3d_state_find(struct d3d_device *d, enum d3d_kind kind, const void *desc, size_t size);

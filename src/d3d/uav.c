@@ -106,7 +106,10 @@ void STDMETHODCALLTYPE d3d_context_CSSetUnorderedAccessViews(ID3D11DeviceContext
 /* Targets of another device are bound all the same, as on Windows, and nothing to the driver. */
 static struct d3d_child *own(const struct d3d_context *c, struct d3d_child *view, UINT parameter)
 {
-    return d3d_foreign(c->device, view, parameter, "ID3D11DeviceContext::OMSetRenderTargets") ? NULL : view;
+    if (!d3d_foreign(c->device, view, parameter, "ID3D11DeviceContext::OMSetRenderTargets"))
+        return view;
+    d3d_child_abroad(view);
+    return NULL;
 }
 
 /* Of the targets, and of what pixel shaders store to; `counts`: hidden counters. */

@@ -302,6 +302,38 @@ static void others(const struct calls *c)
     ID3D11Buffer_Release(own);
 }
 
+/* A target that a context of another device has bound outlives what the program has of it, and its device does, too. */
+static void bound_elsewhere(void)
+{
+    const D3D11_TEXTURE2D_DESC desc = {.Width = 8,
+                                       .Height = 8,
+                                       .MipLevels = 1,
+                                       .ArraySize = 1,
+                                       .Format = DXGI_FORMAT_R8G8B8A8_UNORM,
+                                       .SampleDesc = {1, 0},
+                                       .BindFlags = D3D11_BIND_RENDER_TARGET};
+    ID3D11Device *other, *again;
+    ID3D11Texture2D *texture;
+    ID3D11RenderTargetView *view, *bound;
+
+    NEED(D3D11CreateDevice(NULL, D3D_DRIVER_TYPE_HARDWARE, NULL, 0, NULL, 0, D3D11_SDK_VERSION, &other, NULL,
+                           NULL));
+    NEED(ID3D11Device_CreateTexture2D(other, &desc, NULL, &texture));
+    NEED(ID3D11Device_CreateRenderTargetView(other, (ID3D11Resource *)texture, NULL, &view));
+    ID3D11DeviceContext_OMSetRenderTargets(context, 1, &view, NULL);
+    said("a target of a third", D3D11_MESSAGE_ID_CORRUPTED_PARAMETER2, "OMSetRenderTargets");
+    ID3D11Texture2D_Release(texture);
+    ID3D11RenderTargetView_Release(view);
+    want("the device of what is bound elsewhere", ID3D11Device_Release(other), 1);
+    ID3D11DeviceContext_OMGetRenderTargets(context, 1, &bound, NULL);
+    want("is bound still", bound == view, 1);
+    ID3D11RenderTargetView_GetDevice(bound, &again);
+    want("is the device's still", again == other, 1);
+    ID3D11RenderTargetView_Release(bound);
+    ID3D11DeviceContext_OMSetRenderTargets(context, 0, NULL, NULL);
+    want("the device of what is bound no more", ID3D11Device_Release(again), 0);
+}
+
 static void add(D3D11_MESSAGE_SEVERITY severity)
 {
     NEED(ID3D11InfoQueue_AddApplicationMessage(queue, severity, "the program's own"));
@@ -436,6 +468,7 @@ void debug(const struct calls *c, const char *folder)
     shader_mistakes(folder);
     resource_mistakes();
     others(c);
+    bound_elsewhere();
     filters();
     filters_told();
     breaks();
