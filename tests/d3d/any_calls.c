@@ -30,7 +30,7 @@ enum kind {
     KINDS
 };
 enum stage { VS, PS, GS, HS, DS, CS };
-enum { EACH = 4, MOST_CODE = 1 << 13, BLOCK = 1 << 22 };
+enum { MOST_CODE = 1 << 13, BLOCK = 1 << 22 };
 
 struct code {
     uint8_t bytes[MOST_CODE];
@@ -59,7 +59,6 @@ static struct {
     ID3D11Device *device;
     ID3D11DeviceContext *context; /* that is called now: the immediate one, or a deferred one */
     ID3D11DeviceContext *immediate;
-    IUnknown *objects[KINDS][EACH];
 } now;
 
 /* ---- what the bytes say -------------------------------------------------- */
@@ -78,29 +77,9 @@ static DXGI_FORMAT format(void)
                   DXGI_FORMAT_G8R8_G8B8_UNORM, DXGI_FORMAT_NV12, DXGI_FORMAT_R32G32B32A32_TYPELESS);
 }
 
-/* An object of a kind, or none. */
-static void *object(enum kind k)
-{
-    uint32_t i = below(EACH + 1);
-
-    return i < EACH ? now.objects[k][i] : NULL;
-}
-
 static ID3D11Resource *resource(void)
 {
     return object(below(3) ? TEXTURE : BUFFER);
-}
-
-/* Where a new object goes; what was there is given back. */
-static void put(enum kind k, void *made)
-{
-    IUnknown **o = &now.objects[k][below(EACH)];
-
-    if (!made)
-        return;
-    if (*o)
-        IUnknown_Release(*o);
-    *o = made;
 }
 
 /* ---- objects ------------------------------------------------------------- */
@@ -719,17 +698,13 @@ static void lists(void)
     }
 }
 
-/* One object fewer; what is bound stays. */
 static void drop(void)
 {
     enum kind k = below(KINDS);
-    IUnknown **o = &now.objects[k][below(EACH)];
 
     if (k == DEFERRED)
         now.context = now.immediate;
-    if (*o)
-        IUnknown_Release(*o);
-    *o = NULL;
+    drop_one(k);
 }
 
 static void (*const calls[])(void) = {
@@ -795,10 +770,7 @@ struct any_end any_calls(const uint8_t *bytes, size_t size, bool damaged)
     while (drawn.at < drawn.end && ID3D11Device_GetDeviceRemovedReason(now.device) == S_OK)
         calls[below(sizeof(calls) / sizeof(calls[0]))]();
     ID3D11DeviceContext_ClearState(now.immediate);
-    for (int k = 0; k < KINDS; k++)
-        for (int i = 0; i < EACH; i++)
-            if (now.objects[k][i])
-                IUnknown_Release(now.objects[k][i]);
+    drop_all();
     finish();
     end.removed = (uint32_t)ID3D11Device_GetDeviceRemovedReason(now.device);
     ID3D11DeviceContext_Release(now.immediate);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* drawn.h: numbers that are read from bytes; behind a header of Direct3D. */
+/* drawn.h: numbers, and objects that were made before, as bytes say; behind a header of Direct3D. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
+enum { MOST_KINDS = 32, EACH = 4 };
+
 static struct {
     const uint8_t *at, *end;
+    IUnknown *objects[MOST_KINDS][EACH];
 } drawn;
 
 static inline uint32_t next(void)
@@ -51,4 +54,41 @@ static inline float real(void)
         return reals[below(10)];
     memcpy(&f, &nan, sizeof(f));
     return f;
+}
+
+/* An object of a kind, or none. */
+static inline void *object(unsigned kind)
+{
+    const uint32_t i = below(EACH + 1);
+
+    return i < EACH ? drawn.objects[kind][i] : NULL;
+}
+
+static inline void replace(IUnknown **o, void *made)
+{
+    if (*o)
+        IUnknown_Release(*o);
+    *o = made;
+}
+
+/* Where a new object goes; what was there is given back. */
+static inline void put(unsigned kind, void *made)
+{
+    IUnknown **o = &drawn.objects[kind][below(EACH)];
+
+    if (made)
+        replace(o, made);
+}
+
+/* One object fewer; what is bound stays. */
+static inline void drop_one(unsigned kind)
+{
+    replace(&drawn.objects[kind][below(EACH)], NULL);
+}
+
+static inline void drop_all(void)
+{
+    for (int k = 0; k < MOST_KINDS; k++)
+        for (int i = 0; i < EACH; i++)
+            replace(&drawn.objects[k][i], NULL);
 }

@@ -24,7 +24,7 @@ enum kind {
     CHAIN,
     KINDS
 };
-enum { EACH = 4, SIDE = 32, MOST_CODE = 1 << 12, TAIL = 0x8100, BLOCK = 1 << 22 };
+enum { SIDE = 32, MOST_CODE = 1 << 12, TAIL = 0x8100, BLOCK = 1 << 22 };
 
 /* Behind a shader are so many ends that no damage to it, not even to a comment's length, leads behind them. */
 struct code {
@@ -47,7 +47,6 @@ static struct {
     UINT width, height; /* of the display, full screen */
     IDirect3D9Ex *factory;
     IDirect3DDevice9Ex *device;
-    IUnknown *objects[KINDS][EACH];
 } now;
 
 /* ---- what the bytes say -------------------------------------------------- */
@@ -80,24 +79,6 @@ static UINT side(void)
 static D3DMULTISAMPLE_TYPE samples(void)
 {
     return ONE_OF(0, 0, 0, 0, 1, 2, 4, 8);
-}
-
-static void *object(enum kind k)
-{
-    const uint32_t i = below(EACH + 1);
-
-    return i < EACH ? now.objects[k][i] : NULL;
-}
-
-static void put(enum kind k, void *made)
-{
-    IUnknown **o = &now.objects[k][below(EACH)];
-
-    if (!made)
-        return;
-    if (*o)
-        IUnknown_Release(*o);
-    *o = made;
 }
 
 static RECT rect(void)
@@ -733,14 +714,9 @@ static void various(void)
     }
 }
 
-/* One object fewer; what is bound stays. */
 static void drop(void)
 {
-    IUnknown **o = &now.objects[below(KINDS)][below(EACH)];
-
-    if (*o)
-        IUnknown_Release(*o);
-    *o = NULL;
+    drop_one(below(KINDS));
 }
 
 static void (*const calls[])(void) = {
@@ -820,10 +796,7 @@ struct any_end any_calls(const uint8_t *bytes, size_t size, bool damaged)
         if (drawn.at < drawn.end && state == D3D_OK)
             calls[below(sizeof(calls) / sizeof(calls[0]))]();
     } while (drawn.at < drawn.end && state == D3D_OK);
-    for (int k = 0; k < KINDS; k++)
-        for (int i = 0; i < EACH; i++)
-            if (now.objects[k][i])
-                IUnknown_Release(now.objects[k][i]);
+    drop_all();
     finish();
     end.removed = (uint32_t)IDirect3DDevice9Ex_CheckDeviceState(now.device, NULL);
     end.references = IDirect3DDevice9Ex_Release(now.device) + IDirect3D9Ex_Release(now.factory);
