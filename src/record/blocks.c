@@ -296,6 +296,8 @@ struct blocks_writer {
     int fd;
     char *path;
     bool hidden; /* it gets its name when it is whole */
+    void *head;  /* header and meta, until they are written: the file still holds what it held */
+    size_t head_size;
     ZSTD_CCtx *z;
     uint8_t *packed, *other;
     size_t packed_room, other_room;
@@ -347,6 +349,7 @@ static void writer_free(struct blocks_writer *w)
     free(w->other);
     free(w->list);
     free(w->path);
+    free(w->head);
     free(w);
 }
 
@@ -362,19 +365,32 @@ static int open_alone(struct blocks_writer *w, const char *path, bool hidden, st
     fstat(w->fd, &st);
     if (S_ISREG(st.st_mode) && flock(w->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         err = error_set(e, -EBUSY, "%s: another recording is being written to it", path);
-    else if (S_ISREG(st.st_mode) && ftruncate(w->fd, 0))
-        err = error_set(e, -errno, "%s: %s", path, strerror(errno));
     if (err)
         close(w->fd);
     return err;
 }
 
-static int create(struct blocks_writer **out, const char *magic, uint64_t schema, const char *meta, int level,
-                  const char *path, bool hidden, struct error *e)
+int blocks_writer_begin(struct blocks_writer *w, struct error *e)
+{
+    struct iovec v = {w->head, w->head_size};
+    struct stat st;
+
+    if (w->head) {
+        if (!fstat(w->fd, &st) && S_ISREG(st.st_mode) && ftruncate(w->fd, 0))
+            error_set(&w->failed, -errno, "%s: %s", w->path, strerror(errno));
+        else
+            write_all(w, &v, 1);
+        free(w->head);
+        w->head = NULL;
+    }
+    return blocks_writer_failed(w, e);
+}
+
+static int claim(struct blocks_writer **out, const char *magic, uint64_t schema, const char *meta, int level,
+                 const char *path, bool hidden, struct error *e)
 {
     struct blocks_header h = {
         .major = BLOCKS_MAJOR, .minor = BLOCKS_MINOR, .meta_size = (uint32_t)strlen(meta), .schema = schema};
-    struct iovec v[2] = {{&h, sizeof(h)}, {(void *)(uintptr_t)meta, h.meta_size}};
     struct blocks_writer *w = calloc(1, sizeof(*w));
     int err;
 
@@ -384,20 +400,46 @@ static int create(struct blocks_writer **out, const char *magic, uint64_t schema
         return error_set(e, -ENOMEM, "out of memory");
     w->path = strdup(path);
     w->z = ZSTD_createCCtx();
-    err = !w->path || !w->z ? error_set(e, -ENOMEM, "out of memory") : open_alone(w, path, hidden, e);
+    w->head_size = sizeof(h) + h.meta_size;
+    w->head = malloc(w->head_size);
+    err = !w->path || !w->z || !w->head ? error_set(e, -ENOMEM, "out of memory")
+                                        : open_alone(w, path, hidden, e);
     if (err) {
         writer_free(w);
         return err;
     }
+    memcpy(mempcpy(w->head, &h, sizeof(h)), meta, h.meta_size);
     ZSTD_CCtx_setParameter(w->z, ZSTD_c_compressionLevel, level);
-    if ((err = write_all(w, v, 2))) {
-        error_set(e, err, "%s", w->failed.text);
-        blocks_writer_abandon(w);
-        return err;
-    }
     w->hidden = hidden;
     *out = w;
     return 0;
+}
+
+static int create(struct blocks_writer **out, const char *magic, uint64_t schema, const char *meta, int level,
+                  const char *path, bool hidden, struct error *e)
+{
+    struct blocks_writer *w;
+    int err = claim(&w, magic, schema, meta, level, path, hidden, e);
+
+    if (!err && (err = blocks_writer_begin(w, e)))
+        blocks_writer_abandon(w);
+    else if (!err)
+        *out = w;
+    return err;
+}
+
+int blocks_writer_claim(struct blocks_writer **out, const char *magic, uint64_t schema, const char *meta,
+                        int level, const char *path, struct error *e)
+{
+    struct blocks_writer *w;
+    int err = claim(&w, magic, schema, meta, level, path, false, e);
+    struct stat st;
+
+    if (!err && (fstat(w->fd, &st) || !st.st_size) && (err = blocks_writer_begin(w, e)))
+        blocks_writer_abandon(w);
+    else if (!err)
+        *out = w;
+    return err;
 }
 
 int blocks_writer_create(struct blocks_writer **out, const char *magic, uint64_t schema, const char *meta,
@@ -512,6 +554,7 @@ int blocks_writer_put(struct blocks_writer *w, const struct block *b, const void
     const uint8_t *bytes;
     size_t n, m;
 
+    blocks_writer_begin(w, NULL);
     writer_check(w);
     if (w->failed.code)
         return error_set(e, w->failed.code, "%s", w->failed.text);
@@ -546,10 +589,12 @@ int blocks_writer_failed(const struct blocks_writer *w, struct error *e)
 int blocks_writer_finish(struct blocks_writer *w, uint64_t features, struct error *e)
 {
     const struct block b = {.kind = BLOCKS_INDEX, .first = features};
-    struct blocks_tail tail = {.index_offset = w->size};
+    struct blocks_tail tail = {0};
     struct iovec v = {&tail, sizeof(tail)};
     int err;
 
+    blocks_writer_begin(w, NULL);
+    tail.index_offset = w->size;
     tail.check = tail_check(&tail);
     if (!blocks_writer_put(w, &b, w->list, w->num * sizeof(*w->list), NULL, 0, 0, NULL))
         write_all(w, &v, 1);
@@ -566,7 +611,7 @@ void blocks_writer_abandon(struct blocks_writer *w)
 {
     struct stat st;
 
-    if (!fstat(w->fd, &st) && st.st_nlink)
+    if (!w->head && !fstat(w->fd, &st) && st.st_nlink)
         out_file_discard(w->path);
     close(w->fd);
     writer_free(w);

@@ -108,7 +108,12 @@ int blocks_writer_create(struct blocks_writer **out, const char *magic, uint64_t
 /* The same of a file that is there once it is finished (out_file_hidden()). */
 int blocks_writer_create_hidden(struct blocks_writer **out, const char *magic, uint64_t schema,
                                 const char *meta, int level, const char *path, struct error *e);
-/* Frees it without finishing; a file that is there is discarded. */
+/* As blocks_writer_create(), but what the file holds stays there until blocks_writer_begin(), or the first block. */
+int blocks_writer_claim(struct blocks_writer **out, const char *magic, uint64_t schema, const char *meta,
+                        int level, const char *path, struct error *e);
+/* From now on the file is the new one, if it is not yet. 0, or what the first failure was. */
+int blocks_writer_begin(struct blocks_writer *w, struct error *e);
+/* Frees it without finishing; a file that is there is discarded, if it was begun. */
 void blocks_writer_abandon(struct blocks_writer *w);
 /* Opens a file whose writer was killed, for this writer alone, and goes on behind its last whole block. 0, -EBADMSG: it is none or has
  * its index, -ENOTSUP, -EBUSY, or what opening it says. */
@@ -119,7 +124,7 @@ int blocks_writer_resume(struct blocks_writer **out, const char *magic, uint64_t
  * that follow. */
 int blocks_writer_put(struct blocks_writer *w, const struct block *b, const void *raw, size_t size,
                       const void *others, size_t num_others, uint8_t flag, struct error *e);
-/* Bytes of the file until now. */
+/* Bytes of the file until now; 0: it is not begun. */
 uint64_t blocks_writer_size(const struct blocks_writer *w);
 /* 0, or what the first failure was, with its words. */
 int blocks_writer_failed(const struct blocks_writer *w, struct error *e);

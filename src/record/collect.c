@@ -115,6 +115,18 @@ static void name_output(struct shm *s, const char *path)
     s->output_file = st.st_ino;
 }
 
+/* Somebody records: what stood there goes. */
+static int begin(struct trc_writer *w, struct shm *s, const char *path, struct error *e)
+{
+    int err;
+
+    if (trc_writer_size(w) || !atomic_load(&s->threads))
+        return 0;
+    if (!(err = trc_writer_begin(w, e)))
+        name_output(s, path);
+    return err;
+}
+
 /* Returns whether the program had shortened it. */
 static bool shm_finish(struct collect_memory *m)
 {
@@ -252,19 +264,19 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     if (err)
         goto out;
     to.w = w;
-    name_output(s, p->output);
+    if (trc_writer_size(w))
+        name_output(s, p->output);
     catch_signals();
     recorded = pid = spawn(p, m.path, e);
     if (pid < 0) {
         err = (int)pid;
-        out_file_discard(p->output);
         goto out;
     }
     for (;;) {
         uint32_t bell = atomic_load(&s->bell);
         pid_t got;
 
-        if ((err = collect_memory_drain(&m, &to, e))) {
+        if ((err = begin(w, s, p->output, e)) || (err = collect_memory_drain(&m, &to, e))) {
             go_on_without(s, pid, &r->status, e);
             break;
         }
@@ -285,7 +297,11 @@ int collect_run(const struct collect_params *p, struct collect_result *r, struct
     r->threads = atomic_load(&s->threads);
     r->lost = atomic_load(&s->lost);
 out:
-    if (w) {
+    r->nothing =
+        !r->threads && !r->lost && s->magic == SHM_MAGIC; /* else the program destroyed what says so */
+    if (w && r->nothing) { /* of nothing no file is made, and what stood there stays */
+        trc_writer_abandon(w);
+    } else if (w) {
         int end;
 
         trc_writer_features(w, TRC_FEATURES_KNOWN | atomic_load(&s->features) |

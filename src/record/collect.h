@@ -27,6 +27,7 @@ struct collect_result {
     int status; /* of the program, as waitpid() gives it */
     uint64_t bytes, blocks;
     uint32_t frames, objects, threads;
+    bool nothing;  /* no call was seen: there is no new file */
     uint32_t lost; /* calls, at least: the program had no memory for them */
 };
 

@@ -18,16 +18,18 @@
 
 struct trc_writer;
 
-/* Creates `path` (blocks_writer_create()); `meta` is a JSON object. 0 or a negative errno. */
+/* Creates `path`, whose content stays until trc_writer_begin() or the first block (blocks_writer_claim()); `meta` is a JSON object. 0 or a
+ * negative errno. */
 int trc_writer_create(struct trc_writer **out, const struct api *api, const char *path, const char *meta,
                       struct error *e);
+int trc_writer_begin(struct trc_writer *w, struct error *e);
 /* The same of a file that is there once it is finished; trc_writer_abandon(): it never is. */
 int trc_writer_create_hidden(struct trc_writer **out, const struct api *api, const char *path,
                              const char *meta, struct error *e);
 void trc_writer_abandon(struct trc_writer *w);
 /* Goes on behind the last whole block of a file whose writer was killed (blocks_writer_resume()). */
 int trc_writer_resume(struct trc_writer **out, const struct api *api, const char *path, struct error *e);
-/* Bytes of the file until now. */
+/* Bytes of the file until now; 0: it is not begun. */
 uint64_t trc_writer_size(const struct trc_writer *w);
 /* Compresses and appends one block; `b` says kind, flags, stream, first and frame. */
 int trc_writer_block(struct trc_writer *w, const struct block *b, const void *raw, size_t size,

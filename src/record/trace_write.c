@@ -25,7 +25,7 @@ static int open_writer(struct trc_writer **out, const struct api *api, const cha
     int err =
         !w       ? error_set(e, -ENOMEM, "out of memory")
         : hidden ? blocks_writer_create_hidden(&w->blocks, api->magic, api->schema, meta, ZSTD_LEVEL, path, e)
-        : meta   ? blocks_writer_create(&w->blocks, api->magic, api->schema, meta, ZSTD_LEVEL, path, e)
+        : meta   ? blocks_writer_claim(&w->blocks, api->magic, api->schema, meta, ZSTD_LEVEL, path, e)
                  : blocks_writer_resume(&w->blocks, api->magic, api->schema, ZSTD_LEVEL, path, e);
 
     if (err) {
@@ -52,6 +52,11 @@ int trc_writer_create_hidden(struct trc_writer **out, const struct api *api, con
 int trc_writer_resume(struct trc_writer **out, const struct api *api, const char *path, struct error *e)
 {
     return open_writer(out, api, path, NULL, false, e);
+}
+
+int trc_writer_begin(struct trc_writer *w, struct error *e)
+{
+    return blocks_writer_begin(w->blocks, e);
 }
 
 uint64_t trc_writer_size(const struct trc_writer *w)

@@ -187,6 +187,34 @@ TEST(a_full_disk_ends_nobody)
     strbuf_finish(&out);
 }
 
+/* A recording of nothing takes the place of none; one of a program that has no device is something. */
+TEST(a_recording_of_nothing_replaces_none)
+{
+    static const char *const nothing[] = {"-- true", "--frames 5-9 -- true", "-- ./nosuch"};
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(
+        run(&out, "cd %s; %s record -o stood -- %s clears && cp stood copy", dir, aerogpu, workload), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(
+            run(&out,
+                "cd %s; for f in stood new; do %s record --what d3d12 -o $f %s; test $? = %d || exit 9; done; "
+                "cmp stood copy && test ! -e new && test ! -e new.whole && test ! -e stood.whole",
+                dir, aerogpu, nothing[i], i == 2 ? 4 : 0),
+            0);
+        assert_non_null(strstr(strbuf_str(&out), i == 2 ? "cannot run ./nosuch" : "nothing was recorded"));
+    }
+    run(&out, "cd %s; VK_DRIVER_FILES=/nonexistent %s record -o stood -- %s clears; %s show stood", dir,
+        aerogpu, workload, aerogpu);
+    assert_null(strstr(strbuf_str(&out), "nothing was recorded"));
+    assert_non_null(strstr(strbuf_str(&out), "return=0x80004005"));
+    assert_int_equal(run(&out, "cd %s; %s record -o few --frames 5-9 -- %s clears", dir, aerogpu, workload),
+                     3);
+    assert_non_null(strstr(strbuf_str(&out), "what was recorded stays in few.whole\n"));
+    strbuf_finish(&out);
+}
+
 TEST(cut_recordings_are_no_success)
 {
     struct strbuf out = {0};
@@ -196,6 +224,23 @@ TEST(cut_recordings_are_no_success)
     assert_int_equal(
         run(&out, "cd %s; head -c -30 clears.d3d12trace > short; %s play --validate short", dir, aerogpu), 3);
     assert_non_null(strstr(strbuf_str(&out), "the recording is cut: what is missing was not compared\n"));
+    strbuf_finish(&out);
+}
+
+/* What can be read is what was asked for, as far as there is any: it takes the older page's place. */
+TEST(cut_recordings_have_a_page)
+{
+    struct strbuf out = {0};
+
+    need_device();
+    assert_int_equal(run(&out, "%s record -o %s/clears.d3d12trace -- %s clears", aerogpu, dir, workload), 0);
+    assert_int_equal(run(&out,
+                         "cd %s; head -c -30 clears.d3d12trace > short; echo old > page; "
+                         "%s show --html page short; code=$?; grep -c CreateDevice page; exit $code",
+                         dir, aerogpu),
+                     3);
+    assert_non_null(strstr(strbuf_str(&out), "; what else there is was read\n"));
+    assert_null(strstr(strbuf_str(&out), "\n0\n"));
     strbuf_finish(&out);
 }
 

@@ -157,7 +157,6 @@ TEST(a_recording_of_nothing_says_so)
     strbuf_finish(&out);
 }
 
-/* What is missing from a cut file was not compared. */
 /* It is what nothing was recorded of, and whoever starts it. */
 TEST(elf_programs_of_32_bits_are_named)
 {
@@ -216,6 +215,25 @@ TEST(what_is_not_there_is_said)
     assert_int_equal(run(&out, "cd %s; %s play --png none --frames 7-8 clears.d3d12trace", dir, aerogpu), 3);
     assert_non_null(strstr(strbuf_str(&out), "there is no frame 7: 0 were played\n"));
     assert_int_equal(run(&out, "ls %s/none", dir), 2);
+    assert_int_equal(run(&out,
+                         "cd %s; for o in '--stop-before 99999' '--hashes --draws 99999-100000' "
+                         "'--hashes --draws 40-50 --until-call 10'; do %s play $o clears.d3d12trace "
+                         ">/dev/null; test $? = 3 || exit 9; done",
+                         dir, aerogpu),
+                     0);
+    assert_string_equal(strbuf_str(&out),
+                        "aerogpu play: there is no call 99999: what was played ends before call 52\n"
+                        "aerogpu play: there is no call 99999: what was played ends before call 52\n"
+                        "aerogpu play: there is no call 40: what was played ends before call 11\n");
+    assert_int_equal(run(&out,
+                         "cd %s; for o in '--until-call 52' '--until-frame 1' '--until-call 51' "
+                         "'--until-frame 0' '--hashes --draws 51-99' '--stop-before 51'; do "
+                         "%s play $o clears.d3d12trace >/dev/null || exit 9; done",
+                         dir, aerogpu),
+                     0);
+    assert_string_equal(strbuf_str(&out),
+                        "aerogpu play: clears.d3d12trace has no call 52: it was played to its end\n"
+                        "aerogpu play: clears.d3d12trace has no frame 1: it was played to its end\n");
     /* what the program gave back behind its last frame is no frame */
     assert_int_equal(run(&out, "cd %s; %s trim --frames 1-1 -o part clears.d3d12trace", dir, aerogpu), 3);
     assert_string_equal(strbuf_str(&out), "aerogpu trim: the recording has no frame 1: it has 0 to 0\n");

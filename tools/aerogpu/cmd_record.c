@@ -71,6 +71,8 @@ static int parse(int argc, char **argv)
                 "A recording of AeroGPU's device begins with the device and ends with it, or with the first ring reset behind its first submission. A program that is killed leaves a file without an index, which `aerogpu show` and `aerogpu play --salvage` read. AEROGPU_RECORD=FILE in the environment does the same.\n\n"
                 "The exit code is the program's, 128 and the signal's number if one ended it; with --what cpu 1 if it failed.",
             .exits = {[EXIT_OK] = "recorded",
+                      [EXIT_INPUT] =
+                          "PROGRAM has no frame A of --frames; what was recorded stays in FILE.whole",
                       [EXIT_ENV] =
                           "PROGRAM cannot be run or recorded, FILE cannot be written, no root or no tracefs"},
             .examples = "aerogpu record -- vkd3d-gears\n"

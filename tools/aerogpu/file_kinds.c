@@ -140,7 +140,7 @@ static const struct file_operation {
          {"all is well, and a dump crashed again",
           "the device latched an error, a frame was not presented, a fence was not signalled in time, something differs from the recording, or a dump did not crash again",
           [EXIT_INPUT] =
-              "a file cannot be opened, is damaged, has another command ABI, or lacks the frame that was asked for",
+              "a file cannot be opened, is damaged, has another command ABI, or lacks the frame or call that was asked for",
           [EXIT_ENV] = "there is no Vulkan device or no executor, or a picture cannot be written"},
          "aerogpu play --json frame.aerogputrace | jq -r '.files[].frames[].hash'\n"
          "aerogpu play --png out --frame 60 build/samples/spinning.aerogputrace\n"
@@ -154,7 +154,7 @@ static const struct file_operation {
          "FILE",
          1,
          1,
-         "A damaged or cut recording is shown as far as it can be read; the error follows. So it is if a command stream in it is malformed.",
+         "A damaged or cut recording is shown as far as it can be read, also by --html, --sqlite and --perfetto, whose FILE is replaced; the error follows. So it is if a command stream in it is malformed.",
          {"all of it was shown",
           [EXIT_INPUT] = "FILE is damaged, cut or malformed, or has nothing of what was asked for",
           [EXIT_ENV] = "an output cannot be written"},
@@ -198,18 +198,17 @@ static const struct file_operation {
          {"they are alike", "they differ", [EXIT_INPUT] = "a file is bad"},
          "aerogpu diff before.d3d12trace after.d3d12trace\n",
          "aerogpu-record(1), docs/d3d12.md"},
-    [FILE_COMPARE] =
-        {"compare",
-         "Plays a recording on two implementations of Direct3D 12, or on two Vulkan drivers, and says what comes out differently: frames and memory that the program read back, then, up to the first that differs, the first draw after which its render target differs, and what resources hold there.",
-         "FILE",
-         1,
-         1,
-         NULL,
-         {"both made the same", "they differ, or one of them cannot play it",
-          [EXIT_INPUT] = "the file is bad", [EXIT_ENV] = "an implementation is not there"},
-         "aerogpu compare --on vkd3d --on wine game.d3d12trace\n"
-         "aerogpu compare --on vkd3d --on vkd3d@/tmp/lvp_icd.json game.d3d12trace\n",
-         "aerogpu-play(1), aerogpu-diff(1), docs/d3d12.md"},
+    [FILE_COMPARE] = {"compare",
+                      "Plays a recording on two implementations of Direct3D 12, or on two Vulkan drivers, and says what comes out differently: frames and memory that the program read back, then, up to the first that differs, the first draw after which its render target differs, and what resources hold there.",
+                      "FILE",
+                      1,
+                      1,
+                      NULL,
+                      {"both made the same", "they differ, or one of them cannot play it",
+                       [EXIT_INPUT] = "the file is bad", [EXIT_ENV] = "an implementation is not there"},
+                      "aerogpu compare --on vkd3d --on wine game.d3d12trace\n"
+                      "aerogpu compare --on vkd3d --on vkd3d@/tmp/lvp_icd.json game.d3d12trace\n",
+                      "aerogpu-play(1), aerogpu-diff(1), docs/d3d12.md"},
     [FILE_TRIM] =
         {"trim",
          "Writes frames A to B of a recording so that they play on their own. Plays the frames before them, to see what is in the resources.",

@@ -261,6 +261,8 @@ int play_run(struct trc *t, const struct play_params *params, struct play_result
             r->stopped = true;
             break;
         }
+        r->end = call.index + 1;
+        r->end_frame = call.frame;
         if (params->at && !at_done && call.frame >= params->at_frame) {
             at_done = true;
             if (play_idle(&p, &p.error) || params->at(&p, params->at_ctx, &p.error))

@@ -62,7 +62,8 @@ struct play_params {
 };
 
 struct play_result {
-    uint64_t calls;
+    uint64_t calls, end; /* that were made; the first that was not reached */
+    uint32_t end_frame;  /* of the last that was */
     uint32_t frames, frames_same, frames_different, first_different;
     uint32_t reads_same, reads_different, reads_of_times; /* timestamps are never alike */
     uint64_t first_read_call;

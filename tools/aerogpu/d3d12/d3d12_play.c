@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file/out.h"
+#include "base/utf8.h"
 #include "d3d12.h"
 #include "d3d12/gen/table.h"
 #include "file_kinds.h"
@@ -120,10 +121,32 @@ static void on_signal(int sig)
     interrupted = 1;
 }
 
+/* What was asked for, and is not there; an end that the recording does not reach is its own. */
+static void check_asked(const struct trc *t, const struct play_params *p, const struct play_result *r,
+                        const char *path, struct error *e)
+{
+    const bool whole = !*trc_cut(t) && !r->stopped && !p->loop && p->stop_before == UINT64_MAX;
+    const bool draws = options_find(&(struct options){.rows = rows}, "draws")->given;
+    const uint64_t left_out = p->stop_before != UINT64_MAX ? p->stop_before : 0;
+    const uint64_t first = draws && p->draw_first > left_out ? p->draw_first : left_out;
+
+    if (p->png_dir && p->png_first && p->png_first >= r->frames)
+        error_set(e, -ENOENT, "there is no frame %u: %u were played", p->png_first, r->frames);
+    else if (first && first >= r->end)
+        error_set(e, -ENOENT, "there is no call %llu: what was played ends before call %llu",
+                  (unsigned long long)first, (unsigned long long)r->end);
+    else if (whole && p->until_call != UINT64_MAX && p->until_call >= r->end)
+        utf8_print(stderr, "aerogpu play: %s has no call %llu: it was played to its end\n", path,
+                   (unsigned long long)p->until_call);
+    else if (whole && p->until_frame != UINT32_MAX && p->until_frame > r->end_frame)
+        utf8_print(stderr, "aerogpu play: %s has no frame %u: it was played to its end\n", path,
+                   p->until_frame);
+}
+
 static int play_file(const char *path, struct play_params *p)
 {
     struct trc_progress *progress = &d3d12_told()->progress;
-    struct play_result r;
+    struct play_result r = {0};
     struct error e = {0};
     struct trc *t;
     int code = EXIT_OK;
@@ -139,8 +162,8 @@ static int play_file(const char *path, struct play_params *p)
         play_run(t, p, &r, &e);
         code = report(&r, p->validate && !e.code, *trc_cut(t));
     }
-    if (!e.code && p->png_dir && p->png_first && p->png_first >= r.frames)
-        error_set(&e, -ENOENT, "there is no frame %u: %u were played", p->png_first, r.frames);
+    if (!e.code)
+        check_asked(t, p, &r, path, &e);
     if (!e.code && p->validate && *trc_cut(t))
         printf("the recording is cut: what is missing was not compared\n");
     code = d3d12_end(t, path, code, &e);

@@ -68,9 +68,10 @@ int record_d3d12(const struct record_options *o, char *const *program)
     code = run_recorded(&p, &r);
     if (code)
         return code;
-    utf8_print(stderr, "%s: %llu bytes, %llu blocks, %u frames, %u objects, %u threads\n", p.output,
-               (unsigned long long)r.bytes, (unsigned long long)r.blocks, r.frames, r.objects, r.threads);
-    if (!r.objects) {
+    if (!r.nothing)
+        utf8_print(stderr, "%s: %llu bytes, %llu blocks, %u frames, %u objects, %u threads\n", p.output,
+                   (unsigned long long)r.bytes, (unsigned long long)r.blocks, r.frames, r.objects, r.threads);
+    if (r.nothing) {
         fprintf(
             stderr,
             "aerogpu record: nothing was recorded: the program made no call that the recorder saw. One that uses Direct3D 12 may load the library by its path or from the system's folder alone\n");
@@ -82,12 +83,12 @@ int record_d3d12(const struct record_options *o, char *const *program)
             stderr,
             "aerogpu record: the program had no memory left for what its threads record: %u calls at least are missing, and what rests on them cannot be played\n",
             r.lost);
-    if (wine_command(p.argv) && tables_are_not_bound(p.output, device, sizeof(device)))
+    if (!r.nothing && wine_command(p.argv) && tables_are_not_bound(p.output, device, sizeof(device)))
         utf8_print(
             stderr,
             "aerogpu record: the program draws with descriptor tables, and %s has no VK_EXT_descriptor_indexing: with Wine 8 what is in them is not bound there, and the recorded hashes may be of wrong pictures\n",
             device);
-    if (p.output == whole) {
+    if (!r.nothing && p.output == whole) {
         code = d3d12_cut(whole, o->output, o->first_frame, p.last_frame);
         if (code) {
             utf8_print(stderr, "aerogpu record: what was recorded stays in %s\n", whole);
