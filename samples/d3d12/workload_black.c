@@ -52,6 +52,7 @@ enum way {
     INDICES_BEHIND,
     VIEWPORT,
     VIEWPORT_AWAY,
+    VIEWPORT_FLIPPED,
     SAMPLES,
     STENCIL,
     NO_TARGET,
@@ -116,6 +117,7 @@ static const char *const names[] = {"fine",
                                     "indices-behind",
                                     "viewport",
                                     "viewport-away",
+                                    "viewport-flipped",
                                     "samples",
                                     "stencil",
                                     "no-target",
@@ -337,7 +339,8 @@ static bool is_textured(enum way w)
 /* Those whose vertices say by themselves where they land. */
 static bool is_plain(enum way w)
 {
-    return w == CULLED || w == AWAY_FROM_VIEW || w == DEGENERATE || w == BEHIND_EYE || w == DEEP;
+    return w == CULLED || w == VIEWPORT_FLIPPED || w == AWAY_FROM_VIEW || w == DEGENERATE ||
+           w == BEHIND_EYE || w == DEEP;
 }
 
 /* Those that have their constants in the root signature. */
@@ -376,7 +379,8 @@ static ID3D12PipelineState *make_pipeline(struct black *b, enum way w)
     if (w != NO_PIXEL_SHADER)
         d.PS = shader(is_textured(w) ? "texture_ps.dxbc" : w == DISCARDS ? "clip_ps.dxbc" : "colour_ps.dxbc");
     d.RasterizerState.FillMode = D3D12_FILL_MODE_SOLID;
-    d.RasterizerState.CullMode = w == CULLED ? D3D12_CULL_MODE_BACK : D3D12_CULL_MODE_NONE;
+    d.RasterizerState.CullMode =
+        w == CULLED || w == VIEWPORT_FLIPPED ? D3D12_CULL_MODE_BACK : D3D12_CULL_MODE_NONE;
     d.RasterizerState.DepthClipEnable = TRUE;
     blend->BlendEnable = w == BLEND || w == BLACK || w == CLEAR_INK || w == FACTOR;
     blend->SrcBlend = w == CLEAR_INK ? D3D12_BLEND_SRC_ALPHA
@@ -411,7 +415,12 @@ static bool is_indexed(enum way w)
 
 static void bind_targets(struct black *b, ID3D12GraphicsCommandList *list, enum way w)
 {
-    const D3D12_VIEWPORT view = {w == VIEWPORT_AWAY ? 40 : 0, 0, w == VIEWPORT ? 0 : SIDE, SIDE, 0, 1};
+    const D3D12_VIEWPORT view = {w == VIEWPORT_AWAY ? 40 : 0,
+                                 w == VIEWPORT_FLIPPED ? SIDE : 0,
+                                 w == VIEWPORT ? 0 : SIDE,
+                                 w == VIEWPORT_FLIPPED ? -SIDE : SIDE,
+                                 0,
+                                 1};
     const D3D12_RECT rect = {w == SCISSOR_AWAY ? 20 : 0, 0,
                              w == SCISSOR                              ? 0
                              : w == SCISSOR_AWAY || w == VIEWPORT_AWAY ? 100
@@ -444,17 +453,17 @@ static void bind_targets(struct black *b, ID3D12GraphicsCommandList *list, enum 
 static void bind_input(struct black *b, ID3D12GraphicsCommandList *list, enum way w)
 {
     const D3D12_GPU_VIRTUAL_ADDRESS up = ID3D12Resource_GetGPUVirtualAddress(b->up);
-    const UINT from = w == CULLED           ? TURNED
-                      : w == AWAY_FROM_VIEW ? AWAY
-                      : w == NAN_CORNER     ? NANS
-                      : w == FLAT_W         ? FLAT
-                      : w == INKED          ? INK
-                      : w == DEGENERATE     ? SAME
-                      : w == CLEAR_INK      ? CLEAR
-                      : w == DISCARDS       ? CLEAR
-                      : w == BEHIND_EYE     ? EYE
-                      : w == DEEP           ? FAR_AWAY
-                                            : VERTICES;
+    const UINT from = w == CULLED || w == VIEWPORT_FLIPPED ? TURNED
+                      : w == AWAY_FROM_VIEW                ? AWAY
+                      : w == NAN_CORNER                    ? NANS
+                      : w == FLAT_W                        ? FLAT
+                      : w == INKED                         ? INK
+                      : w == DEGENERATE                    ? SAME
+                      : w == CLEAR_INK                     ? CLEAR
+                      : w == DISCARDS                      ? CLEAR
+                      : w == BEHIND_EYE                    ? EYE
+                      : w == DEEP                          ? FAR_AWAY
+                                                           : VERTICES;
     const D3D12_VERTEX_BUFFER_VIEW vertices = {up + from, 96, w == STRIDE ? 0 : 32};
     const D3D12_INDEX_BUFFER_VIEW indices = {up + INDICES + (w == INDEX_AWAY ? 6 : 0), 6,
                                              w == INDEX_FORMAT ? DXGI_FORMAT_R16_FLOAT

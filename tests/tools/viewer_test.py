@@ -140,7 +140,7 @@ BLACK_SAID = {"fine": None, "culled": "every triangle faces back, and such are c
               "null-view": "names no resource", "no-view": "descriptors where nothing was ever put", "unwritten": "was written by no call that is known", "stride": "has a stride of 0",
               "no-buffer": "no vertex buffer is set in slot 0, from which POSITION comes", "behind": "vertices 0 to 5 are drawn, the buffer in slot 0 has 3",
               "index-format": "indices are of format R16_FLOAT", "indices-behind": "indices 0 to 5 are drawn, the index buffer has 3", "viewport": "a viewport of 0 by 16 has no pixels",
-              "viewport-away": "the viewport lies outside of the target", "samples": "the sample mask is 0", "stencil": "the stencil test never passes: the reference is 3, and stencil was cleared to 7 last",
+              "viewport-away": "the viewport lies outside of the target", "viewport-flipped": "may: a viewport of height -16 draws upside down", "samples": "the sample mask is 0", "stencil": "the stencil test never passes: the reference is 3, and stencil was cleared to 7 last",
               "no-target": "no render target and no depth target", "target-format": "target 0 is seen as R8G8B8A8_UNORM_SRGB", "topology": "the pipeline is made for TRIANGLE, what is set is LINELIST",
               "no-instance": "InstanceCount is 0", "cleared": "what it draws is cleared again behind it", "no-pixel-shader": "has no pixel shader", "predicated": "it is skipped: the predicate is in resource #",
               "indirect": "InstanceCount is 0", "bundle": "no scissor rectangle is set", "no-constants": "nothing is bound to root parameter 0, which a shader uses",

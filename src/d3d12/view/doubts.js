@@ -77,9 +77,9 @@ function hidden(t, p, view, scissor) {
   const size = Math.max(...s.map((v, i) => Math.hypot(v[0] - s[(i + 1) % 3][0], v[1] - s[(i + 1) % 3][1])));
   if (Math.abs(turn) <= 1e-6 * size * size * MARGIN) return "flat";
   const cull = p.raster ? short(p.raster.CullMode) : "NONE", front = p.raster && p.raster.FrontCounterClockwise ? turn > 0 : turn < 0;
-  if (cull !== "NONE" && Math.abs(turn) > 1e-5 * size * size && front === (cull === "FRONT")) return "culled";
+  if (cull !== "NONE" && !(view && view.flipped) && Math.abs(turn) > 1e-5 * size * size && front === (cull === "FRONT")) return "culled";
   if (!view || !(view.Width > 0 && view.Height > 0)) return "";
-  const x = s.map(v => view.TopLeftX + (v[0] + 1) / 2 * view.Width), y = s.map(v => view.TopLeftY + (1 - v[1]) / 2 * view.Height), spare = 1 / 64;
+  const x = s.map(v => view.TopLeftX + (v[0] + 1) / 2 * view.Width), y = s.map(v => view.TopLeftY + (view.flipped ? 1 + v[1] : 1 - v[1]) / 2 * view.Height), spare = 1 / 64;
   const low = [Math.min(...x) - spare, Math.min(...y) - spare], high = [Math.max(...x) + spare, Math.max(...y) + spare];
   if (scissor && scissor.right > scissor.left && (low[0] >= scissor.right || low[1] >= scissor.bottom || high[0] <= scissor.left || high[1] <= scissor.top)) return "cut";
   const solid = p.raster && short(p.raster.FillMode) === "SOLID" && !/ON/.test(short(p.raster.ConservativeRaster)) && (!p.SampleDesc || p.SampleDesc.Count === 1);
@@ -164,20 +164,24 @@ function doubtsOfBuffers(lines, last, groups, pipeline, work, say, may) {
 
 // ---- where it lands
 
+// A viewport whose height is negative begins at its bottom: the same rectangle, upside down, where the device draws it.
+const upright = v => v && v.Height < 0 ? {...v, TopLeftY: v.TopLeftY + v.Height, Height: -v.Height, flipped: true} : v;
+
 // The viewport and the scissor rectangle that primitives go to; `several`: a shader chooses others.
 function areaOf(last, lines) {
   const view = last("RSSetViewports"), scissor = last("RSSetScissorRects");
   const several = lines.some(l => l.role === "shader" && l.stage !== "pixel" && l.out && l.out.some(e => /^SV_ViewportArrayIndex/i.test(e.semantic)));
-  return {view, scissor, several, v: view && (view.state.args.pViewports || [])[0], r: scissor && (scissor.state.args.pRects || [])[0]};
+  return {view, scissor, several, v: upright(view && (view.state.args.pViewports || [])[0]), r: scissor && (scissor.state.args.pRects || [])[0]};
 }
 
-function doubtsOfArea(area, targets, lines, say) {
+function doubtsOfArea(area, targets, lines, say, may) {
   const {view, scissor, several, v, r} = area, target = targets && targets.behind.find(l => l.role === "descriptor" && l.call && /RenderTarget|DepthStencil/.test(l.call.method));
   const made = lines.find(l => l.role === "resource" && l.object === resourceOf(target)), d = made && made.call && made.call.args.pDesc;
   const mip = target && target.call.args.pDesc ? Math.max(0, ...Object.values(target.call.args.pDesc).map(x => x && x.MipSlice || 0)) : 0;
   const width = d && Math.max(1, d.Width >> mip), height = d && Math.max(1, d.Height >> mip), sees = r && r.right > r.left && r.bottom > r.top;
   if (!v) say("no viewport is set");
   else if (!(v.Width > 0 && v.Height > 0) && !several) say(`a viewport of ${v.Width} by ${v.Height} has no pixels`, view);
+  else if (v.flipped && !several) may(`a viewport of height ${-v.Height} draws upside down where the device has InvertedViewportHeightFlipsYSupported, and nothing where it has not`, view);
   if (!r) say("no scissor rectangle is set: it is empty then, and nothing is drawn");
   else if (!sees && !several) say("a scissor rectangle is empty", scissor);
   if (several) return;
@@ -511,7 +515,7 @@ function doubtsOfDraw(i, lines, groups, pipeline, p, work, last, written, execut
     if (!d.call) say(`target ${k} is a descriptor where nothing was ever put`, targets);
     else if (!resourceOf(d)) say(`target ${k} is a view of no resource: what is drawn is nowhere`, targets);
   doubtsOfStates(i, groups, lines, targets, say);
-  if (pixels) doubtsOfArea(area, targets, lines, streamed ? may : say);
+  if (pixels) doubtsOfArea(area, targets, lines, streamed ? may : say, may);
   if (!topology) say("no primitive topology is set");
   else if (p.PrimitiveTopologyType) {
     const kind = short(p.PrimitiveTopologyType);
